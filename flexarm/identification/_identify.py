@@ -26,7 +26,7 @@ from ._inverse_dynamics import EquationError, refuse_few
 from ._output_error import OutputError, Problem, Steps
 from ._postures import Postures, Statics
 from ._records import Record, Sensing, alike, read_records, standard_deviations
-from ._responses import FrequencyResponse, ResponseError, read_responses, refuse_options
+from ._responses import FrequencyResponse, ResponseError, read_responses
 from ._result import STATIC, Identification, identified
 from ._search import Bounds as Pairs
 from ._search import FitOptions, fit, in_stages, scatter_of
@@ -224,32 +224,25 @@ def identify(
     """
     started = time.perf_counter()
     postures, responses = alike(measured, Postures), read_responses(measured)
-    moves = not postures and not responses
-    records = read_records(cast("Sequence[Record]", measured)) if moves else ()
+    kind = "postures" if postures else "frequency responses" if responses else ""
+    records = () if kind else read_records(cast("Sequence[Record]", measured))
     steps = Steps(interpolation, integrator, max_step)
     every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms, parts = Arms(make_arm), _parts(stages)
     problem: OutputError | EquationError | Statics | ResponseError
-    if not moves:
-        kind = "postures" if postures else "frequency responses"
-        refuse_options(kind, method, estimate_state, stages, inputs)
+    if kind or method == "inverse dynamics":
+        given = {"estimate_state": estimate_state is not False}
+        given |= {"stages": stages is not None, "inputs": inputs is not None}
+        given |= {"method": method != "output error", "sigma": sigma is not None}
+        _refuse_unused(kind, given)
     if postures:
         method, problem = STATIC, Statics(arms, p, postures, outputs)
     elif responses:
         problem = ResponseError(arms, p, responses, outputs)
         method, sigma = "frequency response", problem.noise(sigma)
     elif method == "inverse dynamics":
-        for name, given, why in (
-            ("estimate_state", estimate_state is not False, "needs no initial state"),
-            ("sigma", sigma is not None, "estimates the error of its forces"),
-            ("inputs", inputs is not None, "compares forces in tau with its own"),
-        ):
-            if given:
-                raise ArgumentError(
-                    f"{name} is given for method {method!r}, which {why}; leave it out"
-                )
         problem = EquationError(arms, p, records, outputs)
     else:
         problem = OutputError(arms, p, records, outputs, estimate_state, steps, inputs)
@@ -282,6 +275,21 @@ def identify(
             ConvergenceWarning,
         )
     return result
+
+
+def _refuse_unused(kind: str, given: Mapping[str, bool]) -> None:
+    """Refuse options that data without motion, or inverse dynamics, do not use."""
+    still, method = f"{kind}, which have no motion", "method 'inverse dynamics', which "
+    why = dict.fromkeys(("method", "estimate_state", "stages", "inputs"), still)
+    if not kind:
+        why = {
+            "estimate_state": method + "needs no initial state",
+            "sigma": method + "estimates the error of its forces",
+            "inputs": method + "compares forces in tau with its own",
+        }
+    for name, words in why.items():
+        if given[name]:
+            raise ArgumentError(f"{name} is given for {words}; leave it out")
 
 
 def existing(

@@ -200,22 +200,6 @@ def read_responses(given: object) -> tuple[FrequencyResponse, ...]:
     return found
 
 
-def refuse_options(
-    kind: str, method: str, estimate_state: object, stages: object, inputs: object
-) -> None:
-    """Refuse options of `identify` for which data without motion have no use."""
-    for name, given in (
-        ("method", method != "output error"),
-        ("estimate_state", estimate_state is not False),
-        ("stages", stages is not None),
-        ("inputs", inputs is not None),
-    ):
-        if given:
-            raise ArgumentError(
-                f"{name} is given for {kind}, which have no motion; leave it out"
-            )
-
-
 class ResponseError(Problem):
     """Predictions of logarithms and phases by linear models; unknowns are x = p."""
 

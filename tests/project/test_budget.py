@@ -30,7 +30,7 @@ LINES: dict[str, int] = {
     "dynamics": 877,
     "files": 1294,
     "finite_elements": 1150,
-    "identification": 2919,
+    "identification": 2911,
     "ik": 670,
     "interop": 630,
     "kinematics": 770,
@@ -52,7 +52,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 70_596  # of all rooms; the aim is 50_000
+MAX_LINES = 70_588  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
