@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from .._core import LIE_ROUNDING, LIE_TOLERANCE
+from .._support.arrays import Array
 from .._support.checks import pose_fault, rotation_fault
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from .arguments import check_numbers, common_batch, real_array
 from .explain import check_out
-
-Array = NDArray[np.float64]
 
 
 def core_array(name: str, value: object, core: tuple[int | None, ...]) -> Array:

@@ -13,10 +13,11 @@ from functools import lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_as
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -50,8 +51,6 @@ from ._uniform_modes import (
     uniform,
 )
 from .limits import HELD, MAX_SEGMENTS, point_count
-
-Array = NDArray[np.float64]
 
 
 def _inertia(what: str, value: Any) -> Array:

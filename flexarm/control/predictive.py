@@ -13,6 +13,7 @@ from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.records import PredictiveStep
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.options import place_of
 from ..errors import ArgumentError
@@ -36,8 +37,6 @@ from .checks import limit_pair
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 from .states import rates, refuse_rates
-
-Array = NDArray[np.float64]
 
 SOLVED, SOFTENED, RELAXED, UNFINISHED = _core.PREDICTIVE_STATUSES
 _WORDS = {

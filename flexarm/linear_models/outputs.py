@@ -31,11 +31,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike, Array
 from .._calls.doors import checked
+from .._support.arrays import Index
 from .._support.checks import short_text
 from .._support.options import place_of
 from .._support.recorded import recorded
@@ -73,7 +73,7 @@ __all__ = [
 
 
 def _chosen(
-    columns: Callable[[ArmLike], NDArray[np.intp] | slice], order: int, suffix: str
+    columns: Callable[[ArmLike], Index | slice], order: int, suffix: str
 ) -> Output:
     """Some coordinates, or their first or second rates."""
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._support.arrays import Array
 from .._support.checks import first_pose_fault, short_text
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -17,8 +17,6 @@ from ..errors import ArgumentError
 from ..ik import InverseKinematics, inverse_kinematics
 from ..kinematics import difference
 from ._orientation import AXES, angle_between, directions_of, frames_of, rotations_of
-
-Array = NDArray[np.float64]
 
 _KEYS = ("tip", "orientation", "axis")
 # Random postures from which branches are searched: with fewer, rare branches are

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._calls.declared import Kept
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .._support.checks import short_text
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 __all__ = ["Capsule", "HalfSpace", "Sphere"]
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import PPoly
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Choice, Floats, Number, Vector
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.moved import missing_or_moved
 from .._support.recorded import recorded
 from ..errors import ArgumentError
@@ -31,8 +32,6 @@ from ._orientation import (
     rotations_of,
 )
 from ._path import Path, PathPoints
-
-Array = NDArray[np.float64]
 
 __all__ = [
     "arc",

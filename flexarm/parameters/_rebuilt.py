@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ..bodies.drives import Drive
 from ..bodies.integrals import DrivenShapes, ModalIntegrals
@@ -28,8 +29,6 @@ from ._layout import (
     given_size,
     parameters_of,
 )
-
-Array = NDArray[np.float64]
 
 _UPPER = np.triu_indices(3)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kinematics
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ..statics import WorkspaceMap
 
-Array = NDArray[np.float64]
 
 # Largest motion of a node, in extents of the arm.
 _AMPLITUDE = 0.12

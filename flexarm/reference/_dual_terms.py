@@ -6,12 +6,12 @@ Numbers in parentheses are equations of A. Cibicik, O. Egeland, IEEE Trans. Robo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
 from ..model.expansion import nodes_as_bodies
 from ._dual_chain import (
@@ -36,8 +36,6 @@ from ._dual_pairs import (
     motion_cross,
     stack,
 )
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pair:

@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import listed
 from ..bodies import GROUND, Joint, RigidBody
 from ..errors import ModelError
@@ -17,7 +17,6 @@ from ..errors import ModelError
 if TYPE_CHECKING:
     from pydrake import multibody as drake
 
-Array = NDArray[np.float64]
 
 _SINGLE = {"revolute": "revolute", "prismatic": "prismatic"}
 _OWN = ("_parent", "_child")  # endings of frames that Drake makes for joints

@@ -26,9 +26,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.maps import core_array
+from .._support.arrays import Array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
@@ -84,8 +85,6 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__ = missing_or_moved(__name__, __all__)
-
-Array = NDArray[np.float64]
 
 
 class ScrewParameters(NamedTuple):

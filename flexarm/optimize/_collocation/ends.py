@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.arrays import Array, Mask
 from ..._support.checks import short_text
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
@@ -23,8 +23,6 @@ from .of_design import Family, OfDesign
 from .points import Gathered
 from .tip_goal import TipGoal
 from .transcription import Collocation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class End:
 
     q: Array
     aim: Aim | None
-    held: NDArray[np.bool_] | None = None
+    held: Mask | None = None
     others: tuple[Array, ...] = ()
 
     @property
@@ -169,7 +167,7 @@ class Rest:
         self,
         equation: EquationOfMotion,
         shared: int,
-        floating: NDArray[np.bool_] | None = None,
+        floating: Mask | None = None,
     ) -> None:
         arm = equation.arm
         n, nu = arm.nv, arm.nu
@@ -212,7 +210,7 @@ def hold(
     end: End,
     equation: EquationOfMotion,
     first: Array,
-    floating: NDArray[np.bool_] | None = None,
+    floating: Mask | None = None,
     family: Family | None = None,
 ) -> list[Term]:
     """Bounds and constraints by which the arm rests at a node.

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-Array = NDArray[np.float64]
-
+from ..._support.arrays import Array, Index
 
 # Steps of the dual simplex method at most.
 _MAX_ITERATIONS = 5000
@@ -25,7 +23,7 @@ class Rows(NamedTuple):
     matrix: Array
     low: Array
     high: Array
-    kinds: NDArray[np.int_] | None = None
+    kinds: Index | None = None
 
 
 class Prices(NamedTuple):

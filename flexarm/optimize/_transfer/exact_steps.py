@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, Near, State
@@ -24,8 +24,6 @@ from .._programs.solvers import printed
 from .force_costs import ForceProgram, quadratic_forms
 from .problem import Transfer
 from .task import Task
-
-Array = NDArray[np.float64]
 
 _COSTS = {"effort", "torque rate"}  # that it knows
 # Rounds of quadratic programs at most.

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._minimum_time.force_program import Change, Prices, Rows
 from .._programs.quadratic import minimized
-
-Array = NDArray[np.float64]
 
 
 def quadratic_forms(h: Array, weights: Mapping[str, Array], nu: int) -> Array:

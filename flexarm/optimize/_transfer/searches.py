@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ..._support.interrupts import held
 from .._aim import Branch
 from .._around import Way
@@ -37,7 +37,6 @@ from .problem import Transfer, missed, tolerances
 from .resolution import Quadratic, chosen_grid
 from .task import Task
 
-Array = NDArray[np.float64]
 Initial = Callable[[Task], Known | None]
 
 # First motions that know obstacles.

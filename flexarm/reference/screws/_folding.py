@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.declared import Floats
 from ..._calls.doors import checked
 from ..._calls.maps import core_array
+from ..._support.arrays import Array
 from ...se3 import so3_hat
-
-Array = NDArray[np.float64]
 
 _SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import se3
 from ..._calls.declared import Choice, Floats, Twists
 from ..._calls.doors import checked
 from ..._calls.maps import core_array, core_arrays
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
 from ._rotations import rotation_apply, rotation_bracket
-
-Array = NDArray[np.float64]
 
 
 @checked

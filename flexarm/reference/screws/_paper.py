@@ -10,18 +10,17 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import count_of
 from ..._calls.declared import Choice, Floats
 from ..._calls.doors import checked
 from ..._calls.maps import core_array
 from ..._core import MAX_BODIES
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists
-
-Array = NDArray[np.float64]
 
 
 @checked
