@@ -40,7 +40,7 @@ LINES: dict[str, int] = {
     "measured": 1885,
     "mjcf": 276,
     "model": 1819,
-    "optimize": 13_037,
+    "optimize": 13_029,
     "parameters": 1804,
     "plotting": 3631,
     "reference": 5260,
