@@ -6,8 +6,6 @@ A change beyond these tables is a change of the tables, seen in review.
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections import Counter
 from pathlib import Path
 
@@ -56,24 +54,21 @@ MAX_LINES = 70_900  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
-SILENT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-}
 
 
 def code_lines(text: str) -> int:
     """Count the lines of a module that say something to the computer."""
-    found: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in SILENT:
-            found |= {*range(token.start[0], token.end[0] + 1)}
+    lines = map(str.strip, text.split("\n"))
+    found = {n for n, line in enumerate(lines, 1) if line and line[0] != "#"}
+    silent: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            found |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
         # a docstring, also one below a field
         text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if text_alone and isinstance(node.value.value, str):
-            found -= {*range(node.lineno, (node.end_lineno or 0) + 1)}
-    return len(found)
+            silent |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
+    return len(found - silent)
 
 
 def lines_by_room(package: Path) -> dict[str, int]:
@@ -130,6 +125,7 @@ def test_lines_of_code_stay_within_their_budget() -> None:
 
 def test_any_stands_only_where_anything_is_meant() -> None:
     texts = [p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py")]
+    texts = [text for text in texts if "Any" in text]
     assert sum(map(annotations_of_any, texts)) <= MAX_ANY
     text = "x: Any = 0\ndef f(a: dict[str, Any], b: int, *c: Any) -> None: ...\n"
     assert annotations_of_any(text) == 3
