@@ -469,12 +469,10 @@ def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
 
 def _ends(name: str, length: float, carried: _Carried) -> list[Payload]:
     """Hub and payload of a link, with inertias about their centres of mass."""
-    hub, at_base, mass, com = (
-        carried.hub,
-        carried.at_base,
-        carried.payload,
-        carried.com,
-    )
+    hub = carried.hub
+    at_base = carried.at_base
+    mass = carried.payload
+    com = carried.com
     shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
     check_inertia(f"payload of link {name!r}", mass, com, carried.about_tip)
     loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or at_base.any() else []

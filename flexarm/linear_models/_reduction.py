@@ -412,10 +412,8 @@ def _balance(
         P = solve_continuous_lyapunov(A, -B @ B.T)
         Q = solve_continuous_lyapunov(A.T, -C.T @ C)
     else:
-        P, Q = (
-            solve_discrete_lyapunov(A, B @ B.T),
-            solve_discrete_lyapunov(A.T, C.T @ C),
-        )
+        P = solve_discrete_lyapunov(A, B @ B.T)
+        Q = solve_discrete_lyapunov(A.T, C.T @ C)
     Z, W = _root(P), _root(Q)
     U, sigma, Vh = np.linalg.svd(W.T @ Z)
     # states that carry nothing have no balanced units

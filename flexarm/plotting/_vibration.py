@@ -144,10 +144,8 @@ def _draw_ribs(drawing: ArmDrawing, q: Array, reach: float) -> None:
     nodes = np.asarray(kinematics.node_poses(drawing.arm, q))
     for link in solid_links(drawing.arm):
         poses = nodes[:, link.nodes]
-        place, side = (
-            poses[..., :3, 3],
-            reach * (poses[..., :3, :3] @ link.axes)[..., 1],
-        )
+        place = poses[..., :3, 3]
+        side = reach * (poses[..., :3, :3] @ link.axes)[..., 1]
         rows = np.stack([place - side, place + side, np.full_like(place, np.nan)], 2)
         for points, shade in zip(rows[..., drawing._columns], _SHADES, strict=True):
             ends = points.reshape(-1, len(drawing._columns))

@@ -83,11 +83,9 @@ def _cut_section(arm: ArmLike, place: tuple[int, int], mass: Array) -> None:
     k, j = place
     body: Body = arm.bodies[k]
     if j in body.section_nodes:
-        lam, gamma, at = (
-            body.node_rotation[j],
-            body.node_translation[j],
-            arm.mode_slice(k),
-        )
+        lam = body.node_rotation[j]
+        gamma = body.node_translation[j]
+        at = arm.mode_slice(k)
         moving = body.node_mass[j] * gamma.T @ gamma
         mass[..., at, at] = lam.T @ body.node_inertia[j] @ lam + moving
 

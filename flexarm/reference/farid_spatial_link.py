@@ -176,11 +176,9 @@ def link(p: Parameters) -> Link:
     shape, curvature = np.zeros((2, 4 * N, 2 * N + 2))
     twist, slope = np.zeros((2, 4 * N, N + 1))
     for e in range(N):
-        at, pair, rows = (
-            slice(2 * e, 2 * e + 4),
-            slice(e, e + 2),
-            slice(4 * e, 4 * e + 4),
-        )
+        at = slice(2 * e, 2 * e + 4)
+        pair = slice(e, e + 2)
+        rows = slice(4 * e, 4 * e + 4)
         polar[pair, pair] += p.polar_inertia * h / 6.0 * np.array([[2.0, 1], [1, 2]])
         torsion[pair, pair] += (
             p.torsional_stiffness / h * np.array([[1.0, -1], [-1, 1]])

@@ -192,10 +192,8 @@ class Plant:
         )
         axis = beside[:3, :3] @ np.array(given)
         key = self._key(joint)
-        low, high = (
-            float(joint.position_lower_limits()[0]),
-            float(joint.position_upper_limits()[0]),
-        )
+        low = float(joint.position_lower_limits()[0])
+        high = float(joint.position_upper_limits()[0])
         if np.isfinite([low, high]).any():
             own["limits"] = (low, high)
         speed = float(joint.velocity_upper_limits()[0])

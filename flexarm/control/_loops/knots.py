@@ -170,10 +170,8 @@ class _Law:
             loop.y[:, k] = y.reshape(loop.count, -1)
             if loop.sensors.measure is not None:
                 alive = is_ordinary(loop.shaped(q), loop.shaped(qd))
-                what, rows = (
-                    f"result of sensors at {self.at(k)}",
-                    loop.shaped(loop.y[:, k]),
-                )
+                what = f"result of sensors at {self.at(k)}"
+                rows = loop.shaped(loop.y[:, k])
                 check_finite(what, rows, alive)
         return y
 

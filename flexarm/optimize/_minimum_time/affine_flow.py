@@ -245,10 +245,8 @@ class AffineFlow:
         """States (n + 1, 2 nv)."""
         m, T, tau = self._m, forces.duration, forces.tau
         local = self._local(T)
-        end, both = (
-            local[:, -1],
-            np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))]),
-        )
+        end = local[:, -1]
+        both = np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))])
         given = (end[:, :, m:] @ both[:, :, None])[:, :, 0]
         knots = np.empty((len(tau), m))
         knots[0] = self.x[0]

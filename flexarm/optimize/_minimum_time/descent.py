@@ -288,10 +288,8 @@ class Descent:
             tau = old.tau + share * (new.tau - old.tau)
             T = old.duration + share * (new.duration - old.duration)
             ways.append(Forces(old.shares, tau, T))
-        missed, far = (
-            self._missed(here.run.last),
-            max(numbers.MAX_MISS, self._off(here)),
-        )
+        missed = self._missed(here.run.last)
+        far = max(numbers.MAX_MISS, self._off(here))
         priced: list[tuple[float, float, State]] = []
         for share, there in zip(shares, self._tried(ways), strict=True):
             cost = -share if self._limited else np.inf

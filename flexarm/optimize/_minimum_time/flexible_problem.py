@@ -158,10 +158,8 @@ class FlexibleProblem:
     def as_rigid(self) -> Array:
         """Unknowns of the motion of the rigid arm, slower, with static deflection."""
         rigid, ratio = self._rigid, _FIRST_RATIO
-        shapes, scaling = (
-            CubicSpline(self.s_rest, self.postures),
-            on_path_of(rigid).scaling,
-        )
+        shapes = CubicSpline(self.s_rest, self.postures)
+        scaling = on_path_of(rigid).scaling
         q, v = shapes(scaling.s), shapes(scaling.s, 1) * scaling.sd[:, None] / ratio
         T = rigid.duration
         return self.unknowns(Known(rigid.t / T, q, v, rigid.tau, ratio * T))

@@ -351,10 +351,8 @@ class PostureProblem:
         """(2 nv,) of what is missed that matters little."""
         nu, modes = self._joints, self._modes
         lever = np.maximum(modes.lever, 1e-9)
-        off, fast = (
-            _MODE_SHARE * self._tolerance / lever,
-            _MODE_SHARE * self._speed / lever,
-        )
+        off = _MODE_SHARE * self._tolerance / lever
+        fast = _MODE_SHARE * self._speed / lever
         # joints that move on drift away while the arm is held
         slow = np.minimum(fast[:nu], off[:nu] / self._rest)
         swing = np.minimum(off[nu:], fast[nu:] / np.maximum(modes.frequency[nu:], 1e-9))
