@@ -86,11 +86,10 @@ class Searches(GridSearch[Transfer]):
             self.grid, self.gap = like.grid, like.gap
         moved = np.abs(task.end.q - task.start.q)
         self.within = Within(task.arm, task.limits, moved, task.designs)
-        self.withins = [self.within]
-        for other in task.others:
-            self.withins.append(
-                Within(other.arm, without_obstacles(other.limits), moved)
-            )
+        others = (
+            Within(x.arm, without_obstacles(x.limits), moved) for x in task.others
+        )
+        self.withins = [self.within, *others]
         self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Known | None) -> None:
