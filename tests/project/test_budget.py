@@ -33,7 +33,7 @@ LINES: dict[str, int] = {
     "interop": 623,
     "kinematics": 768,
     "library": 1526,
-    "linear_models": 2782,
+    "linear_models": 2781,
     "loads": 378,
     "measured": 1885,
     "mjcf": 276,
