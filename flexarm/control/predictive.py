@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_numbers, common_batch, real_array
+from .._calls.arguments import array_of, common_batch, real_array
 from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.records import PredictiveStep
@@ -576,13 +576,7 @@ def _check_sizes(model: StateSpace, horizon: int, hold: int) -> None:
 
 
 def _row(name: str, value: object, m: int) -> Array:
-    row = real_array(name, value)
-    if row.shape not in ((), (m,)):
-        raise ArgumentError(
-            f"{name} has shape {row.shape}, expected one number or ({m},), one for "
-            "each force"
-        )
-    check_numbers(name, row)
+    row = array_of(name, value, ((), (m,)), f"one number or ({m},), one for each force")
     return np.array(np.broadcast_to(row, (m,)))
 
 

@@ -15,13 +15,13 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2089,
+    "_calls": 2087,
     "_support": 2065,
     "beams": 3100,
     BESIDE: 2349,
     "bodies": 4055,
     "constraints": 193,
-    "control": 4978,
+    "control": 4972,
     "demo": 509,
     "derivatives": 191,
     "descriptions": 830,
@@ -38,8 +38,8 @@ LINES: dict[str, int] = {
     "measured": 1885,
     "mjcf": 276,
     "model": 1819,
-    "optimize": 13_010,
-    "parameters": 1803,
+    "optimize": 12_993,
+    "parameters": 1802,
     "plotting": 3629,
     "reference": 5256,
     "sdf": 256,

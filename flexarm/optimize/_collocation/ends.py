@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._calls.arguments import check_numbers, real_array
+from ..._calls.arguments import array_of, check_numbers, real_array
 from ..._support.arrays import Array, Mask
 from ..._support.checks import short_text
 from ..._support.interrupts import uninterrupted
@@ -71,14 +71,10 @@ def read_end(
         if set(value) == {"joints"} and near is not None:
             return _at_joints(arm, name, value["joints"], near)
         return _at_aim(arm, name, value, near, limits)
-    joints = real_array(name, value)
     given = arm.joint_position_slice.stop
-    if joints.shape not in ((given,), (arm.nq,)):
-        raise ArgumentError(
-            f"{name} has shape {joints.shape}, expected ({given},), one position for "
-            'each joint, or a place of the tip such as {"tip": (0.5, 0.2, 0.0)}'
-        )
-    check_numbers(name, joints)
+    wanted = f"({given},), one position for each joint, or a place of the tip such as "
+    wanted += '{"tip": (0.5, 0.2, 0.0)}'
+    joints = array_of(name, value, ((given,), (arm.nq,)), wanted)
     q = np.array(arm.neutral)
     q[: len(joints)] = joints
     _check_quaternions(arm, name, q)
