@@ -13,13 +13,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._calls.arm_like import ArmLike, has_motor
 from ._calls.declared import Choice, Kept
 from ._calls.doors import checked_record
 from ._calls.links import joint_name, link_name
 from ._core import Model
+from ._support.arrays import Array
 from ._support.checks import as_vector, not_negative, short_text
 from ._support.options import missing_attribute
 from .bodies.body import Body
@@ -46,7 +46,6 @@ if TYPE_CHECKING:  # `methods` hands over functions of rooms above
 else:
     ArmMethods = object
 
-Array = NDArray[np.float64]
 
 # what rooms above look at in each new arm
 _Check = TypeVar("_Check", bound=Callable[[ArmLike], None])

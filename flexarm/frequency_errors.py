@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from ._core import MAX_MODES
+from ._support.arrays import Mask
 from ._support.printing import percent
 from ._support.warn import warn
 from .arm import is_quiet
@@ -23,8 +23,6 @@ from .statics.spectrum import (
     undamped,
     without_flutter,
 )
-
-Mask = NDArray[np.bool_]
 
 # Error of a frequency without a warning; default links have 1.4 % in the fourth.
 _MAX_ERROR = 0.02

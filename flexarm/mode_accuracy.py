@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._calls.arguments import check_finite, real_array
 from ._calls.arm_like import ArmLike, Array
@@ -16,6 +15,7 @@ from ._calls.declared import Posture
 from ._calls.doors import checked, checked_class
 from ._calls.links import link_name, link_ranges
 from ._core import JOINT_COLUMNS
+from ._support.arrays import Index
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
 from .arm import check_of_new_arms
@@ -287,7 +287,7 @@ def _link_errors(
     return LinkModeErrors(body.name, True, names, *parts)
 
 
-def _left_out(locked: Locked, k: int, at: NDArray[np.intp]) -> Array:
+def _left_out(locked: Locked, k: int, at: Index) -> Array:
     """Deflections of nodes by motions that a link leaves out, over those it has."""
     bodies, pieces = locked.arm.bodies, link_ranges(locked.arm.bodies)[k]
     back = locked.to_body[pieces[-1]]
@@ -300,7 +300,7 @@ def _left_out(locked: Locked, k: int, at: NDArray[np.intp]) -> Array:
 
 
 def _static(
-    body: Body, unreduced: UnreducedLink, at: NDArray[np.intp], loads: Array
+    body: Body, unreduced: UnreducedLink, at: Index, loads: Array
 ) -> list[NodeErrors]:
     """Static errors of loaded nodes."""
     with np.errstate(all="ignore"):  # of sizes that overflow, whose errors are NaN
@@ -353,7 +353,7 @@ class Locked:
         """Node of its parent on which a body hangs."""
         return _node_of(self.arm, k)
 
-    def loaded(self, k: int) -> NDArray[np.intp]:
+    def loaded(self, k: int) -> Index:
         """Nodes of a body on which others hang, and the tip of arm or branch."""
         return np.array(_loaded(self.arm, k, self.children), dtype=np.intp)
 
@@ -375,7 +375,7 @@ class Locked:
     def frequencies(self, unreduced: dict[int, UnreducedLink]) -> Array:
         """First frequencies in Hz, with the given links in place of their modes."""
         parts: dict[int, LinearBody] = {}
-        on: dict[int, NDArray[np.intp]] = {k: self.loaded(k) for k in self.flexible}
+        on: dict[int, Index] = {k: self.loaded(k) for k in self.flexible}
         for k in self.flexible:
             body, at = self.arm.bodies[k], on[k]
             link = unreduced.get(k)

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import kinematics
 from ._calls.arguments import finite_number
 from ._calls.arm_like import Array, StackLike
 from ._calls.declared import Choice
 from ._calls.doors import checked_class
+from ._support.arrays import Complex, Mask
 from ._support.checks import short_text
 from ._support.printing import Printed, Sheet, Table, percent
 from .errors import ArgumentError
 from .frequency_errors import frequency_errors
 from .kinematics import positions
 from .statics.spectrum import rounding, signed_frequencies
-
-Mask = NDArray[np.bool_]
 
 
 @checked_class
@@ -228,8 +226,8 @@ class ComplexModes:
     arm: Any  # flexarm.Arm or ArmStack
     q: Array
     free: Mask
-    eigenvalues: NDArray[np.complex128]
-    shapes: NDArray[np.complex128]
+    eigenvalues: Complex
+    shapes: Complex
     unstable: Mask
 
     @property

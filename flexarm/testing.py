@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import dynamics
 from ._calls.arguments import shaped
 from ._calls.declared import Forces, Positions, Velocities
 from ._calls.doors import checked
+from ._support.arrays import Index
 from .arm import Arm
 from .dynamics import dissipated_power
 from .errors import ArgumentError
 from .simulation import Trajectory
 
 
-def _acting(arm: Arm, size: int) -> NDArray[np.intp] | slice:
+def _acting(arm: Arm, size: int) -> Index | slice:
     """Velocities on which forces with `size` entries act."""
     return arm.actuator_indices if size == arm.nu else slice(size)
 

@@ -10,6 +10,7 @@ from ._calls.arm_like import AnyArm, Array, StackLike
 from ._calls.declared import Count, JacobianFrame, Positions, Velocities
 from ._calls.doors import checked
 from ._calls.explain import leading
+from ._support.arrays import Mask
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
 from .frequency_errors import warn_of_frequencies
@@ -29,8 +30,6 @@ from .statics.spectrum import (
     undamped,
     without_flutter,
 )
-
-Mask = NDArray[np.bool_]
 
 
 @checked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import doctest
 import gc
+import linecache
 import os
 import signal
 import sys
@@ -43,7 +44,19 @@ def _close_figures() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what is there before the first test out of collections of garbage."""
+    """Leave what is there before the first test out of what tests pay for.
+
+    Collections of garbage, and a look at the date of every file whose lines were read
+    for doctests, before each of them.
+    """
+    linecache.clearcache()
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def small_heap() -> None:
+    """Collections of garbage look at what a test makes, not at all that was before."""
     gc.collect()
     gc.freeze()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -105,12 +105,23 @@ def finite_number(name: str, value: object) -> float:
 def shaped(name: str, value: object, *core: int | None) -> Array:
     """Return a float64 array (..., *core) of finite numbers (None: any), or raise."""
     array = real_array(name, value)
-    last = array.shape[-len(core) :]
-    if len(last) < len(core) or any(
+    last = array.shape[array.ndim - len(core) :]
+    if len(last) != len(core) or any(
         n not in (None, m) for n, m in zip(core, last, strict=True)
     ):
-        sizes = ", ".join("n" if n is None else str(n) for n in core)
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {sizes})")
+        wanted = ", ".join(["...", *("n" if n is None else str(n) for n in core)])
+        raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
+    check_numbers(name, array)
+    return array
+
+
+def array_of(
+    name: str, value: object, shapes: Collection[tuple[int, ...]], wanted: str
+) -> Array:
+    """Return a float64 array of finite numbers in one of some shapes, or raise."""
+    array = real_array(name, value)
+    if array.shape not in shapes:
+        raise ArgumentError(f"{name} has shape {array.shape}, expected {wanted}")
     check_numbers(name, array)
     return array
 

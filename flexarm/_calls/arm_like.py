@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Model
-from .._support.arrays import is_whole
+from .._support.arrays import Array as Array
+from .._support.arrays import Index, Mask, is_whole
 from .._support.checks import listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from .._core import Kernels as Kernels
 else:
     Kernels = object  # a protocol
-
-Array = NDArray[np.float64]
 
 
 def has_motor(joint: Any) -> bool:
@@ -159,7 +158,7 @@ class ArmLike(Printed, Description):
         return np.array([low, high])
 
     @cached_property
-    def _turning(self) -> NDArray[np.bool_]:
+    def _turning(self) -> Mask:
         """Mask of positions whose poses repeat after a full turn, (nq,)."""
         result = np.zeros(self.nq, dtype=bool)
         for k, body in enumerate(self.bodies):
@@ -193,7 +192,7 @@ class ArmLike(Printed, Description):
         return slice(first, first + self._n_motors)
 
     @property
-    def actuator_indices(self) -> NDArray[np.intp]:
+    def actuator_indices(self) -> Index:
         """Velocity on which each of the ``nu`` forces acts: of the motor, if any."""
         result = np.arange(self.nj)
         driven = [k for k, b in enumerate(self.bodies) if has_motor(b.joint)]
@@ -207,7 +206,7 @@ class ArmLike(Printed, Description):
         return tuple(self.coordinate_names[i] for i in np.flatnonzero(self._actuated))
 
     @cached_property
-    def _actuated(self) -> NDArray[np.bool_]:
+    def _actuated(self) -> Mask:
         """Mask of the joint velocities that have an actuator, (nj,)."""
         joints = [b.joint for b in self.bodies]
         return np.repeat([j.actuated for j in joints], [j.n_dof for j in joints])

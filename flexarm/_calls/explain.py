@@ -191,10 +191,8 @@ def not_finite(
     )
     where = where if states > 1 else "the state"
     function, formula, *_ = _core.KERNELS.get(kernel, (kernel, ""))  # or no kernel
-    failed, rest = (
-        f"{function} has no finite result for {where}: ",
-        "; error.result holds the rest",
-    )
+    failed = f"{function} has no finite result for {where}: "
+    rest = "; error.result holds the rest"
     details: dict[str, Any] = {"result": result, "index": index, "count": count}
     if result.ndim == 0:
         details["result"] = result[()]

@@ -8,18 +8,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
-from .._support.arrays import MAX_AXES, plain_array
+from .._support.arrays import MAX_AXES, Array, Index, plain_array
 from .arm_like import ArmLike
 from .explain import check_out
 
 if TYPE_CHECKING:
     from .records import Rollout, SampledLoop
 
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
+Places = Index
 
 
 def groups(numbers: Places) -> Iterator[tuple[int, Places]]:

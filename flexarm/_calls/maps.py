@@ -10,34 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from .._core import LIE_ROUNDING, LIE_TOLERANCE
+from .._support.arrays import Array
 from .._support.checks import pose_fault, rotation_fault
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
-from .arguments import check_numbers, common_batch, real_array
+from .arguments import common_batch, real_array, shaped
 from .explain import check_out
-
-Array = NDArray[np.float64]
-
-
-def core_array(name: str, value: object, core: tuple[int | None, ...]) -> Array:
-    """Return a finite float array whose last axes are `core`, or raise."""
-    array = real_array(name, value)
-    last = array.shape[array.ndim - len(core) :]
-    if len(last) != len(core) or any(
-        n not in (None, m) for n, m in zip(core, last, strict=True)
-    ):
-        wanted = ", ".join(["...", *("n" if n is None else str(n) for n in core)])
-        raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
-    check_numbers(name, array)
-    return array
 
 
 def core_arrays(**given: tuple[object, tuple[int, ...]]) -> list[Array]:
-    """Return such arrays of several arguments, whose leading axes broadcast."""
-    arrays = {name: core_array(name, *each) for name, each in given.items()}
+    """Return arrays `shaped` to a core each, whose leading axes broadcast."""
+    arrays = {name: shaped(name, x, *core) for name, (x, core) in given.items()}
     batches = {k: x.shape[: x.ndim - len(given[k][1])] for k, x in arrays.items()}
     common_batch(batches)
     return list(arrays.values())

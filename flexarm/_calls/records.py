@@ -7,11 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
-
-Array = NDArray[np.float64]
+from .._support.arrays import Array
 
 if TYPE_CHECKING:
     from .._core import Gains as Gains

@@ -1,7 +1,7 @@
 """Plain arrays and numbers of what users have: lists, data frames, masked arrays.
 
 NumPy's conversion with what it loses silently refused: masks, units, imaginary
-parts.
+parts.  Types of arrays of all modules.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ from numpy.typing import NDArray
 
 from .._core import is_plain
 
+# what most modules compute with
+Array = NDArray[np.float64]
+AnyArray = NDArray[Any]  # float64, or complex128 where a caller differentiates
+Complex = NDArray[np.complex128]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
 # Axes at most, those of broadcasting in NumPy.
 MAX_AXES = 32
 # Numbers in lists of lists at most, more than memory holds.
@@ -25,7 +32,7 @@ class Unsuitable(ValueError):
     """Fault of a value: a sentence that lacks its name in front."""
 
 
-def plain_array(value: object) -> NDArray[Any]:
+def plain_array(value: object) -> AnyArray:
     """Return an array of NumPy's own class, without a copy where `value` has one.
 
     Parameters
@@ -119,7 +126,7 @@ def kind_of(value: object) -> str:
     return name if len(name) < 60 else name[:57] + "..."
 
 
-def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+def as_floats(array: AnyArray) -> Array:
     """Return a new float64 array; raise TypeError unless all entries are real numbers.
 
     Numbers of other packages and extended precision are rounded.

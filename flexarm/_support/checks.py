@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 
 from .._core import LIE_TOLERANCE, finite_copy
 from ..errors import ModelError
-from .arrays import Unsuitable, as_floats, is_whole, kind_of, plain_array
+from .arrays import (
+    AnyArray,
+    Array,
+    Unsuitable,
+    as_floats,
+    is_whole,
+    kind_of,
+    plain_array,
+)
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 # Errors of poses and rotations.  Arguments of functions may be measured or of single
@@ -324,7 +331,7 @@ def check_square(what: str, value: object, n: int) -> Array:
     return array
 
 
-def possible_inertias(mass: Array, com: Array, about_origin: Array) -> NDArray[Any]:
+def possible_inertias(mass: Array, com: Array, about_origin: Array) -> AnyArray:
     """Flags of bodies (n,) that `check_inertia` accepts, with half of its tolerances.
 
     Arrays have the shapes (n,), (n, 3) and (n, 3, 3).

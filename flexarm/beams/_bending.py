@@ -19,18 +19,16 @@ from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.checks import positive, real
 from .._support.quadrature import gauss_count
 from ..errors import ModelError
 from ._clamped import LinkModes, known_normalization, payload
 from .limits import mode_count
-
-Array = NDArray[np.float64]
-
 
 # (-4)^j / (4 j + first)! by first, the last ones first; (4 b^4)^6 / 27! is below 1e-19
 _LACUNARY = {

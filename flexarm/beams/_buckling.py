@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Finite, Instance
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import real
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
 
-Array = NDArray[np.float64]
 _HINT = "a link made without segments is one"
 _Whole: TypeAlias = Annotated[FlexibleBody, Instance(FlexibleBody, _HINT)]
 

@@ -13,19 +13,18 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array, Mask
 from .._support.checks import not_negative, positive
 from .._support.description import Description
 from .._support.options import check_choice
 from .._support.quadrature import gauss_count, gauss_rule, node_fractions
 from ..errors import ArgumentError, ModelError
 from .limits import mode_count
-
-Array = NDArray[np.float64]
 
 # Ratio of payload to link, beyond which the lowest shape is inaccurate.
 MAX_TIP_RATIO = 1e9
@@ -52,9 +51,7 @@ def known_normalization(value: object) -> str:
     return str(value)
 
 
-def bisect(
-    reached: Callable[[Array], NDArray[np.bool_]], lo: Array, hi: Array
-) -> Array:
+def bisect(reached: Callable[[Array], Mask], lo: Array, hi: Array) -> Array:
     """Smallest number at which a monotone condition holds, exactly, in each bracket."""
     while True:
         middle = 0.5 * (lo + hi)

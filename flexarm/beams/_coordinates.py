@@ -16,16 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array, Mask
 from .._support.checks import as_array, as_numbers, in_range, listed, short_text
 from .._support.warn import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
 from ._line import Line
 from .limits import N_STATIC, check_count
-
-Array = NDArray[np.float64]
 
 # displacements of a node by each motion: (axis, is it a rotation, name)
 MOTIONS: dict[str, list[tuple[int, bool, str]]] = {
@@ -246,7 +245,7 @@ class Basis:
 
     W: Array
     names: tuple[str, ...]
-    linked: NDArray[np.bool_]
+    linked: Mask
 
 
 def unreduced(labels: Sequence[str]) -> Basis:
@@ -395,7 +394,7 @@ def _static_and_held(
     along: Array,
     n_held: int,
     limit: float | None,
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Mask]:
     """Columns of one group in its own coordinates, and pairs coupled by stiffness."""
     at = [own.index(j) for j in kept]
     rest = [i for i in range(len(own)) if i not in at]

@@ -17,16 +17,15 @@ from functools import cached_property, lru_cache
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.quadrature import gauss_rule, node_fractions
 from ._bending import BendingModes
 from ._clamped import TorsionModes
 from ._free import first_free_roots, free_shapes, waves
-
-Array = NDArray[np.float64]
 
 # coefficients, ascending, of the shape under a force at the tip, and of the shapes by
 # displacement and rotation of the tip

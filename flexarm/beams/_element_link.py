@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Choice, Dictionary, Floats, Kept, Kind
 from .._calls.doors import checked_as
 from .._core import MAX_MODES
+from .._support.arrays import Array
 from .._support.checks import as_array, flag, positive, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import Name
@@ -52,9 +53,6 @@ from .limits import (
     piece_lengths,
     point_count,
 )
-
-Array = NDArray[np.float64]
-
 
 _Switch: TypeAlias = Annotated[bool, Kept(flag)]
 _AT = "distances along it by names, such as {'middle': 0.5}"

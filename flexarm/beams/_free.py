@@ -11,14 +11,13 @@ from functools import lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array, Mask
 from ._bending import BendingModes
 from ._clamped import TorsionModes, bisect
-
-Array = NDArray[np.float64]
 
 
 def waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
@@ -40,7 +39,7 @@ def free_roots(mode: Array) -> Array:
     sign, start = -((-1.0) ** mode), 0.5 * np.pi * mode
     first = np.sin(start) + sign * np.cos(start)
 
-    def reached(h: Array) -> NDArray[np.bool_]:
+    def reached(h: Array) -> Mask:
         value = np.sin(h) + sign * np.cos(h) * np.tanh(h)
         return np.asarray(value * first <= 0.0)
 

@@ -16,10 +16,11 @@ from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Kept
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -41,7 +42,6 @@ from ..errors import ModelError
 from ..finite_elements.elements import bending_shapes, varying_bending, varying_rod
 from .limits import MAX_PAYLOADS, check_elements
 
-Array = NDArray[np.float64]
 # Ratio of bending stiffness in one element, from which cubics are better than static
 # shapes.
 MAX_TAPER = 4.0

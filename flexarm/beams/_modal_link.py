@@ -13,10 +13,11 @@ from functools import lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_as
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -50,8 +51,6 @@ from ._uniform_modes import (
     uniform,
 )
 from .limits import HELD, MAX_SEGMENTS, point_count
-
-Array = NDArray[np.float64]
 
 
 def _inertia(what: str, value: Any) -> Array:
@@ -470,12 +469,10 @@ def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
 
 def _ends(name: str, length: float, carried: _Carried) -> list[Payload]:
     """Hub and payload of a link, with inertias about their centres of mass."""
-    hub, at_base, mass, com = (
-        carried.hub,
-        carried.at_base,
-        carried.payload,
-        carried.com,
-    )
+    hub = carried.hub
+    at_base = carried.at_base
+    mass = carried.payload
+    com = carried.com
     shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
     check_inertia(f"payload of link {name!r}", mass, com, carried.about_tip)
     loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or at_base.any() else []

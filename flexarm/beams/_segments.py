@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array
 from .._support.checks import as_numbers
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
@@ -35,8 +36,6 @@ from ._stations import (
     moved_along,
     with_middle_twist,
 )
-
-Array = NDArray[np.float64]
 
 
 def refuse_beside_pieces(name: str, **others: object) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import listed
 from ..bodies.profile import BeamProfile, uniform_profile
 from ..errors import ModelError
@@ -25,8 +25,6 @@ from .limits import (
     mode_count,
     no_static_count,
 )
-
-Array = NDArray[np.float64]
 
 KINDS: tuple[str, ...] = ("bending y", "bending z", "torsion")
 

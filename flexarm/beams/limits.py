@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import as_array, listed, positive, short_text, whole_number
 from .._support.options import check_choice, did_you_mean
 from ..errors import ModelError
@@ -63,7 +63,7 @@ def point_count(what: str, n_points: object, minimum: int) -> int:
     return whole_number(what, n_points, minimum, MAX_POINTS)
 
 
-def piece_lengths(what: str, segments: object) -> int | NDArray[np.float64]:
+def piece_lengths(what: str, segments: object) -> int | Array:
     """Return a number of pieces, or their lengths in m."""
     if isinstance(segments, Sequence | np.ndarray) and not isinstance(segments, str):
         lengths = as_array(what, segments, (None,))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     check_angles,
@@ -29,7 +30,7 @@ from .._support.optional import required
 from ..errors import ModelError
 from .materials import Material, material_of, poisson_of
 
-_Areas = float | tuple[float, float] | NDArray[np.float64]
+_Areas = float | tuple[float, float] | Array
 # the corner of a wall of thickness 1 between two lines of length 0 at its inner side,
 # by conformal mapping, and by Poisson's equation on grids of 8 to 64 cells a wall:
 # excess of the integrals of |grad psi|^2 and psi, harmonic, 0 outside and 1 inside, and
@@ -140,7 +141,7 @@ def _webs(m: float, nu: float, plate: float) -> float:
     return top / (bottom + plate)
 
 
-def _ellipse_areas(a: float, b: float, nu: float) -> NDArray[np.float64]:
+def _ellipse_areas(a: float, b: float, nu: float) -> Array:
     both = np.array([ellipse_shear(a, b, nu), ellipse_shear(b, a, nu)])
     return math.pi * a * b * both
 
@@ -189,9 +190,6 @@ class ShapeShear:
     def areas(self, nu: float) -> _Areas:
         """Shear areas along y and z, or one for both, in m^2."""
         return _AREAS[self.shape](*self.sizes, nu)
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

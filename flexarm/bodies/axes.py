@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import as_vector
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 # Smallest turn of a screw in rad per m of slide.
 MIN_TURN = 1e-9

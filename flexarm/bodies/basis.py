@@ -12,14 +12,12 @@ import contextlib
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from .._support.printing import Sheet, Table, percent
 from .body import Body, modal_integrals
 from .maps import modal_mass
 from .unreduced import LinearBody
-
-Array = NDArray[np.float64]
 
 # Part of the largest compliance below which a principal direction of a node does not
 # count.
@@ -41,7 +39,7 @@ MOTION_TOLERANCE = 1e-9
 FREQUENCIES = 4
 
 
-def linear_body(body: Body, nodes: NDArray[np.intp]) -> LinearBody:
+def linear_body(body: Body, nodes: Index) -> LinearBody:
     """Return the small motions of a body in its modes, and those of some nodes."""
     n, held = body.n_modes, body.attachment_node
     M = modal_mass(body, np.zeros(n))

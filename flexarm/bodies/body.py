@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Instance
 from .._calls.doors import checked, checked_class
-from .._support.arrays import is_whole
+from .._support.arrays import Array, is_whole
 from .._support.checks import (
     MAX_MAGNITUDE,
     MIN_MAGNITUDE,
@@ -30,8 +29,6 @@ from .node_sums import NodeSums, sums_of_checked
 from .profile import BeamProfile
 from .strain_energy import StrainEnergy, strain_energy_of
 from .unreduced import UnreducedLink
-
-Array = NDArray[np.float64]
 
 GROUND = "ground"
 

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Floats, Kept
 from .._calls.doors import checked, checked_record
+from .._support.arrays import Array
 from .._support.checks import finite, positive
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
 from .drives import CoulombFriction, Drive, NotNegative, part
-
-Array = NDArray[np.float64]
 
 
 def _efficiency(what: str, value: object) -> float:

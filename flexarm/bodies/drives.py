@@ -20,10 +20,10 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Kept
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -34,7 +34,6 @@ from .._support.checks import (
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 # Smallest smoothing velocity in m/s or rad/s, whose square does not underflow.
 MIN_SMOOTHING_VELOCITY = 1e-150

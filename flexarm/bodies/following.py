@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .drives import Drive
 from .joints import Joint
-
-Array = NDArray[np.float64]
 
 
 class Following(NamedTuple):

@@ -44,11 +44,11 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
 from .._core import MAX_DRIVEN
+from .._support.arrays import AnyArray as Array
+from .._support.arrays import Index
 from .._support.checks import as_array, check_inertia, check_square
 from .._support.description import Description
 from ..errors import ModelError
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # Relative error of a rigid motion: a mass matrix that is printed with seven digits
 # passes.
@@ -68,7 +68,7 @@ _OF_NINE = np.array([0, 1, 2, 4, 5, 8])
 
 
 @lru_cache(maxsize=64)
-def _lower(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _lower(n: int) -> tuple[Index, Index]:
     """Indices of the lower triangle."""
     return np.tril_indices(n)
 
@@ -465,7 +465,7 @@ class DrivenShapes(Description):
 
 
 @lru_cache(maxsize=64)
-def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _pairs(n: int) -> tuple[Index, Index]:
     """Numbers of the modes of each pair."""
     return np.triu_indices(n)
 

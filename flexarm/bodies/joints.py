@@ -16,11 +16,11 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Floats, Kept, Kind, shown
 from .._calls.doors import checked_record
 from .._core import finite_copy
+from .._support.arrays import Array
 from .._support.checks import (
     MAX_MAGNITUDE,
     as_array,
@@ -36,8 +36,6 @@ from ..errors import ModelError
 from ._joint_kinds import JointKinds, check_joint_forces
 from .axes import unit_screw, unit_vector
 from .drives import CoulombFriction, Drive, NotNegative, Stops, part
-
-Array = NDArray[np.float64]
 
 # names of the coordinates; empty for a single one
 _PRODUCTS: dict[str, tuple[str, ...]] = {

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from .body import Body
 from .unreduced import UnreducedLink
-
-Array = NDArray[np.float64]
 
 
 def left_out(body: Body, directions: tuple[int, ...]) -> UnreducedLink | None:
@@ -54,7 +52,7 @@ def with_stretch(body: Body) -> UnreducedLink | None:
 
 
 def share_left_out(
-    pieces: Sequence[Body], to_last: Sequence[Array], nodes: NDArray[np.intp]
+    pieces: Sequence[Body], to_last: Sequence[Array], nodes: Index
 ) -> Array:
     """Deflections by motions that a link leaves out, over those it has.
 

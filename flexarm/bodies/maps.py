@@ -9,13 +9,11 @@ from __future__ import annotations
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .body import Body
 from .joints import Joint
 from .strain_energy import section_turn, section_turn_slopes
-
-Array = NDArray[np.float64]
 
 
 def transpose(x: Array) -> Array:

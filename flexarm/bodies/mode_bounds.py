@@ -18,14 +18,12 @@ The first trace, over nodes of inertia :math:`\Lambda_j` at places of compliance
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from .._support.quadrature import node_fractions
 from .basis import linear_body, modal_compliance_of
 from .body import Body
 from .unreduced import UnreducedLink, about_origin
-
-Array = NDArray[np.float64]
 
 # Relative difference of compliances of the tip that agree.
 COMPLIANCE_TOLERANCE = 1e-9
@@ -104,9 +102,7 @@ def _bound(body: Body, link: UnreducedLink) -> float | None:
     return _error(all_of_it, solved[:, 6:])
 
 
-def _bound_of_elements(
-    body: Body, link: UnreducedLink, nodes: NDArray[np.intp]
-) -> float | None:
+def _bound_of_elements(body: Body, link: UnreducedLink, nodes: Index) -> float | None:
     """Bound for any link, with loads on some of its nodes."""
     motion = link.node_motion(np.arange(body.n_nodes))
     compliance = motion @ np.swapaxes(motion, 1, 2)

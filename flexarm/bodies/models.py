@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_record
 from .._core import MAX_MODES
-from .._support.arrays import kind_of
+from .._support.arrays import Array, kind_of
 from .._support.checks import (
     as_array,
     check_inertia,
@@ -36,8 +35,6 @@ from .joints import Joint, default_joint
 from .maps import attachment_motion, modal_mass
 from .profile import BeamProfile
 from .unreduced import UnreducedLink
-
-Array = NDArray[np.float64]
 
 
 def _joint(what: str, value: object) -> Joint:

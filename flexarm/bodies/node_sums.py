@@ -14,15 +14,14 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked
 from .._core import MAX_DRIVEN
+from .._support.arrays import AnyArray as Array
 from .._support.checks import as_array
 from .integrals import DrivenShapes, ModalIntegrals, driven_shapes
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # Rounding relative to inertia and rotation of a node: change of an inertia by turning
 # about an axis of revolution.

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index, Mask
 from .._support.checks import as_array, real
 from .._support.description import Description
 from .._support.quadrature import gauss_rule, node_fractions
 from ..errors import ModelError
 from .sections import Section
 
-Array = NDArray[np.float64]
 E = TypeVar("E", bound=np.generic)
 
 _NAMED: ContextVar[bool] = ContextVar("named basis of links", default=False)
@@ -82,12 +82,12 @@ class BeamProfile(Description):
     """
 
     at: Array
-    node: NDArray[np.intp]
+    node: Index
     axes: Array
     strain: Array
     stiffness: Array
     mass_beyond: Array
-    beyond: NDArray[np.bool_]
+    beyond: Mask
     sections: tuple[Section, ...] | None = None
     carried: tuple[Array, ...] | None = None
     flexibility: Array | None = None
@@ -289,10 +289,10 @@ def uniform_profile(
 class _UniformCuts(NamedTuple):
     """Arrays that profiles of uniform links share, read-only."""
 
-    node: NDArray[np.intp]
+    node: Index
     axes: Array
     mass_beyond: Array
-    beyond: NDArray[np.bool_]
+    beyond: Mask
 
 
 @lru_cache(maxsize=64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from .basis import linear_body, loaded_mass, lowest_and_static
 from .body import Body
 from .left_out import with_stretch
@@ -13,12 +13,10 @@ from .node_sums import node_sums
 from .profile import BeamProfile
 from .unreduced import Cuts
 
-Array = NDArray[np.float64]
-
 
 def refined_link(
     body: Body,
-    nodes: NDArray[np.intp],
+    nodes: Index,
     loads: Array,
     more: int,
     stretch: bool = False,
@@ -126,7 +124,7 @@ def _shapes(motion: Array, position: Array) -> tuple[Array, Array]:
     return turn, move - np.cross(position[:, :, None], turn, axis=1)
 
 
-def _ratios(body: Body, nodes: NDArray[np.intp], loads: Array, rate: Array) -> Array:
+def _ratios(body: Body, nodes: Index, loads: Array, rate: Array) -> Array:
     """Damping ratios of modes with some rates, from those of the modes of the body."""
     from scipy.linalg import eigh
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.checks import as_array, as_numbers, positive, positive_pair
 from ..errors import ModelError
 from ._section_numbers import (
@@ -31,8 +32,6 @@ from ._section_numbers import (
     rectangle_torsion,
 )
 from .materials import BY_STIFFNESS, Material, material_of, poisson_of
-
-Array = NDArray[np.float64]
 
 # EA over EI in 1/m^2 of a section that does not stretch as far as is known.
 RIGID_RATIO = 1e6

@@ -14,10 +14,10 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked_record
 from .._calls.links import piece_with
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
@@ -27,8 +27,6 @@ from .joints import Joint
 from .maps import modal_mass
 from .models import FlexibleBody
 from .profile import BeamProfile, joined_profile
-
-Array = NDArray[np.float64]
 
 
 @checked_record("{field} of link {name!r}")

@@ -40,12 +40,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from .._support.quadrature import gauss_rule, node_fractions
 from .profile import BeamProfile, reciprocal
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 @dataclass(frozen=True, eq=False)

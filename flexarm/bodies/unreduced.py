@@ -14,12 +14,10 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from .._support.quadrature import gauss_rule
 from .profile import reciprocal
-
-Array = NDArray[np.float64]
 
 # Pieces at least, between which strains may have kinks.
 MIN_PIECES = 6
@@ -198,7 +196,7 @@ class UnreducedLink:
             unit * np.sqrt(length[:, None] * flexibility)[..., None],
         )
 
-    def _weights(self, element: NDArray[np.intp], fraction: Array) -> Array:
+    def _weights(self, element: Index, fraction: Array) -> Array:
         """Integrals from the base to places, by values at the points, (places, F).
 
         Relative to the lengths that the points stand for.
@@ -213,7 +211,7 @@ class UnreducedLink:
         part[np.arange(len(part)), element * pieces + piece] = inside
         return np.asarray(part.reshape(len(part), len(number) * n))
 
-    def _motion(self, element: NDArray[np.intp], fraction: Array) -> Array:
+    def _motion(self, element: Index, fraction: Array) -> Array:
         """Motion of places by the coordinates, (places, 6, n)."""
         part, unit = self._weights(element, fraction), self._points[2]
         columns = unit.reshape(-1, 6)
@@ -221,24 +219,24 @@ class UnreducedLink:
         share = np.repeat(part, unit.shape[1], axis=1)[:, some]
         return np.asarray(share[:, None, :] * columns[some].T)
 
-    def _place(self, nodes: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+    def _place(self, nodes: Index) -> tuple[Index, Array]:
         """Element, and place in it, of nodes of the body."""
         element, k = np.divmod(np.maximum(nodes, 1) - 1, self.n_points + 1)
         fraction = np.append(gauss_rule(self.n_points)[0], 1.0)[k]
         return element, np.where(nodes > 0, fraction, 0.0)
 
-    def along(self, nodes: NDArray[np.intp]) -> Array:
+    def along(self, nodes: Index) -> Array:
         """Unit vectors along the line at nodes of the body, or before them, (k, 3)."""
         return np.asarray(self.axes[self._place(nodes)[0], :, 0])
 
     @cached_property
-    def _each_point(self) -> tuple[NDArray[np.intp], Array]:
+    def _each_point(self) -> tuple[Index, Array]:
         """Element, and place in it, of the points of the coordinates."""
         count = len(self.axes)
         element = np.repeat(np.arange(count), len(self._inner))
         return element, np.tile(self._inner, count)
 
-    def node_motion(self, nodes: NDArray[np.intp]) -> Array:
+    def node_motion(self, nodes: Index) -> Array:
         """Motion of nodes of the body by the coordinates, (nodes, 6, n)."""
         return self._motion(*self._place(nodes))
 
@@ -263,7 +261,7 @@ class UnreducedLink:
         )
 
     @cached_property
-    def lumps(self) -> NDArray[np.intp]:
+    def lumps(self) -> Index:
         """Nodes at ends of elements that carry a mass."""
         at = np.arange(0, len(self._given), self.n_points + 1)
         return np.asarray(at[self._given[at].any(axis=1)])
@@ -350,7 +348,7 @@ class UnreducedLink:
             step = mixed - axis[:, :, None, None] * bent[:, None]
         return np.asarray(np.einsum("pf,fars->pars", weights * self._points[1], step))
 
-    def place_weights(self, nodes: NDArray[np.intp]) -> Array:
+    def place_weights(self, nodes: Index) -> Array:
         """Weights of integrals from the base to nodes, then to the points, (k, F)."""
         element, fraction = self._place(nodes)
         each, inner = self._each_point
@@ -358,12 +356,12 @@ class UnreducedLink:
             np.concatenate([element, each]), np.concatenate([fraction, inner])
         )
 
-    def linear(self, nodes: NDArray[np.intp]) -> LinearBody:
+    def linear(self, nodes: Index) -> LinearBody:
         """Return the small motions of the beam, and of some nodes of the body."""
         mass, momentum = self._inertia
         return LinearBody(np.eye(len(mass)), mass, momentum, self.node_motion(nodes))
 
-    def compliance(self, nodes: NDArray[np.intp]) -> Array:
+    def compliance(self, nodes: Index) -> Array:
         """Twists of nodes per wrench on each of them, about the origin, (k, 6, 6)."""
         B = self.node_motion(nodes)
         return np.asarray(B @ np.swapaxes(B, 1, 2))

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ._matrices import symmetric
 from ._within_steps import Inside, size_of
 
-Array = NDArray[np.float64]
 Integers = NDArray[np.intc]
 
 # Part of their limits within which rows hold.

@@ -28,16 +28,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index
 from ..arm import Arm
 from ..bodies import Drive
 from ..dynamics import mass_matrix
 from ..errors import ArgumentError
 from ..model import lock_motors
 from ._matrices import solve, times
-
-Array = NDArray[np.float64]
 
 # Step of differences in s at 1 rad/s, which are right to some 1e-12.
 DIFFERENCE = 2e-3
@@ -64,8 +62,8 @@ class Shafts:
     arm: Arm
     held: Arm  # with motors at rest
     undamped: Arm  # whose twists follow at once
-    links: NDArray[np.intp]  # places of its coordinates among those of the arm
-    motors: NDArray[np.intp]
+    links: Index  # places of its coordinates among those of the arm
+    motors: Index
     K: Array  # (nu,)
     D: Array
     N: Array

@@ -18,16 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import mass_matrix
 from ..errors import ArgumentError
 from ._matrices import closed_poles, solve, times
 from ._rigid_motion import RigidMotion
-
-Array = NDArray[np.float64]
 
 # Length of a sample, in the fastest motion, up to which squares keep their digits.
 _MAX_SPAN = 1e8

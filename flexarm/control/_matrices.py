@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array, Complex
 from ..errors import ArgumentError, ConvergenceError
-
-Array = NDArray[np.float64]
 
 # Residual of an equation that is solved by QZ; answers with a larger one are computed
 # by doubling.
@@ -44,7 +43,7 @@ def companion(M: Array, K: Array, D: Array) -> Array:
     return A
 
 
-def closed_poles(A: Array) -> NDArray[np.complex128]:
+def closed_poles(A: Array) -> Complex:
     """Eigenvalues (..., n) as complex numbers."""
     return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
 

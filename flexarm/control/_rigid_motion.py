@@ -17,15 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated
 from .._calls.links import joint_name
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..statics.coordinates import motors
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..linear_models import StateSpace
 from ._matrices import sampled_cost
-
-Array = NDArray[np.float64]
 
 # Rows of limits at most, whose square is kept: 128 MiB.
 MAX_ROWS = 4096

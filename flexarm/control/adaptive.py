@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_actuated, check_numbers, real_array
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
@@ -18,8 +19,6 @@ from ._matrices import times
 from .checks import gains, refuse_poses, rows
 from .composite import desired_at
 from .states import known, read_state
-
-Array = NDArray[np.float64]
 
 
 def _reference_regressor(

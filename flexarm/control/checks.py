@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, common_batch, real_array
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 
 def refuse_poses(arm: Arm, what: str) -> None:
@@ -96,9 +94,7 @@ def limit_pair(name: str, value: object, n: int, each: str, unit: str) -> Array:
     )
 
 
-def check_finite(
-    what: str, rows: Array, alive: NDArray[np.bool_] | np.bool_ | bool
-) -> None:
+def check_finite(what: str, rows: Array, alive: Mask | np.bool_ | bool) -> None:
     """Refuse rows that are not finite where the state `alive` is."""
     if np.isfinite(rows).all():
         return

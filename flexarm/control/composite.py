@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_actuated, real_array
 from .._calls.declared import Choice, Floats, Kind, Positions, Velocities
 from .._calls.doors import checked, checked_record
+from .._support.arrays import Array, Complex
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -30,7 +31,6 @@ from ._rigid_motion import RigidMotion, rigid_motion
 from .checks import gains, refuse_poses, rows
 from .states import gain_near, given_sample_time, read_state
 
-Array = NDArray[np.float64]
 Desired: TypeAlias = ArrayLike | Callable[[float], Sequence[ArrayLike]]
 
 # Corrections of the deflection, each of which leaves a part of the change of stiffness.
@@ -55,7 +55,7 @@ class TimeScales(NamedTuple):
     slow: Array
     fast: Array
     separation: Array
-    poles: NDArray[np.complex128]
+    poles: Complex
 
 
 @checked

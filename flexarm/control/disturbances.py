@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import ActuatorValues, Floats, Positions, Positive, Velocities
 from .._calls.doors import checked, checked_class
-from .._support.arrays import kind_of
+from .._support.arrays import Array, kind_of
 from ..arm import Arm
 from ..dynamics import mass_matrix
 from ..errors import ArgumentError
@@ -19,8 +19,6 @@ from ..simulation.laws import AnyLaw, law_of
 from ._matrices import times
 from .checks import gains, refuse_constraints, refuse_poses
 from .states import integrate, known, read_state
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number
 from .._calls.declared import Count, Kept
 from .._calls.doors import checked
-from .._support.arrays import kind_of
+from .._support.arrays import Array, kind_of
 from .._support.c_text import array, check_name, comment, number
 from .._support.writing import named
 from ..arm import Arm
@@ -24,8 +23,6 @@ from .kalman import KalmanFilter
 from .linear_quadratic import StateFeedback
 from .predictive import PredictiveControl
 from .sensors import is_named, sensors_of
-
-Array = NDArray[np.float64]
 
 
 @checked

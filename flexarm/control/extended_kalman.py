@@ -6,12 +6,12 @@ import warnings
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import ActuatorValues, Floats, Positions, Positive, Velocities
 from .._calls.doors import checked, checked_class
-from .._support.arrays import kind_of
+from .._support.arrays import Array, kind_of
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning
 from ..linear_models import linearize
@@ -21,8 +21,6 @@ from .checks import refuse_constraints, refuse_poses, start_state
 from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
 from .states import integrate, refuse_rates
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -7,11 +7,11 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated, check_numbers, common_batch, real_array
 from .._calls.declared import ActuatorValues
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import inverse_dynamics, mass_matrix
@@ -21,8 +21,6 @@ from ._elastic_inversion import DIFFERENCE, NODES, WEIGHTS, Shaft, elastic_shaft
 from ._matrices import times
 from ._rigid_motion import rigid_motion
 from .checks import refuse_poses
-
-Array = NDArray[np.float64]
 
 
 class DriveMotion(NamedTuple):

@@ -8,11 +8,12 @@ from itertools import product
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array, refuse_idle_forces
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Index
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import place_of
@@ -30,8 +31,6 @@ from .states import on_all_states, read_state, with_joints
 Target: TypeAlias = (
     Annotated[ArrayLike, Floats()] | Callable[[float], Sequence[ArrayLike]]
 )
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -263,7 +262,7 @@ def _increasing(name: str, values: ArrayLike) -> Array:
     return x
 
 
-def _place(name: str, values: Array, x: Array) -> tuple[NDArray[np.intp], Array]:
+def _place(name: str, values: Array, x: Array) -> tuple[Index, Array]:
     """Cell of the grid and place in it, from 0 to 1."""
     rounding = 1e-12 * max(1.0, float(np.abs(values).max()))
     out = (x < values[0] - rounding) | (x > values[-1] + rounding)

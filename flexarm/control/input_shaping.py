@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Floats, Kept, Number, Positive
 from .._calls.doors import checked, checked_record
+from .._support.arrays import Array
 from .._support.description import Description
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
@@ -32,7 +33,6 @@ from .checks import one_line
 DampingRatio: TypeAlias = Annotated[
     float, Number(least=0.0, below=1.0, words="a damping ratio from zero to below one")
 ]
-Array = NDArray[np.float64]
 
 # Steps from no damping to the damping wanted, for the EI shaper.
 _DAMPING_STEPS = 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import (
     check_actuated,
@@ -19,6 +19,7 @@ from .._calls.arguments import (
 )
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Complex, Mask
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -37,8 +38,6 @@ from .checks import gains, refuse_poses, rows
 from .composite import Desired, desired_at
 from .feedforward import drive_feedforward
 from .states import gain_near, given_sample_time, read_state
-
-Array = NDArray[np.float64]
 
 # Part of the largest zero that counts as no growth: rounding.
 _AXIS_TOLERANCE = 1e-7
@@ -63,9 +62,9 @@ class InternalDynamics(NamedTuple):
         The zero with the largest real part.
     """
 
-    zeros: NDArray[np.complex128]
-    stable: NDArray[np.bool_]
-    worst: NDArray[np.complex128]
+    zeros: Complex
+    stable: Mask
+    worst: Complex
 
 
 @checked

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch, real_array, shaped
 from .._calls.declared import Floats
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Complex
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
@@ -28,8 +29,6 @@ from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
 from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
 from .states import on_all_states
-
-Array = NDArray[np.float64]
 
 
 class KalmanUpdate(NamedTuple):
@@ -162,7 +161,7 @@ class KalmanFilter:
     model: StateSpace
     gain: Array
     covariance: Array
-    poles: NDArray[np.complex128]
+    poles: Complex
 
     def estimate(
         self,

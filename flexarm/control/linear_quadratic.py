@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Complex
 from .._support.options import place_of
 from ..arm import Arm
 from ..dynamics import mass_matrix
@@ -25,8 +26,6 @@ from ._matrices import closed_poles, riccati, sampled_cost, times
 from ._rigid_motion import rigid_motion, untied
 from .checks import gains, refuse_poses
 from .states import known_states, on_all_states, rates
-
-Array = NDArray[np.float64]
 
 
 @checked
@@ -204,7 +203,7 @@ class StateFeedback(Memoryless):
     model: StateSpace
     K: Array
     cost: Array
-    poles: NDArray[np.complex128]
+    poles: Complex
     arm: Arm | None = None
     reference: Callable[[float], Sequence[ArrayLike]] | None = None
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_numbers, common_batch, real_array
+from .._calls.arguments import array_of, common_batch, real_array
 from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.records import PredictiveStep
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.options import place_of
 from ..errors import ArgumentError
@@ -36,8 +37,6 @@ from .checks import limit_pair
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 from .states import rates, refuse_rates
-
-Array = NDArray[np.float64]
 
 SOLVED, SOFTENED, RELAXED, UNFINISHED = _core.PREDICTIVE_STATUSES
 _WORDS = {
@@ -577,13 +576,7 @@ def _check_sizes(model: StateSpace, horizon: int, hold: int) -> None:
 
 
 def _row(name: str, value: object, m: int) -> Array:
-    row = real_array(name, value)
-    if row.shape not in ((), (m,)):
-        raise ArgumentError(
-            f"{name} has shape {row.shape}, expected one number or ({m},), one for "
-            "each force"
-        )
-    check_numbers(name, row)
+    row = array_of(name, value, ((), (m,)), f"one number or ({m},), one for each force")
     return np.array(np.broadcast_to(row, (m,)))
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_actuated, common_batch
 from .._calls.declared import Choice, Floats, Positions, Velocities
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -25,8 +26,6 @@ from ._elastic_inversion import elastic_shafts
 from ._matrices import symmetric
 from .checks import gains, one_line, refuse_poses, rows
 from .states import known, read_state, with_joints
-
-Array = NDArray[np.float64]
 
 
 def _actuator_stiffness(arm: Arm, q: ArrayLike) -> Array:

@@ -126,10 +126,8 @@ def _named(arm: AnyArm, given: object) -> Sensors:
     batch = arm.shape if isinstance(arm, StackLike) else ()
     x = np.random.default_rng(0).normal(size=(2, 2, nv))
     qs = advance(one, np.asarray(arm.neutral), 0.1 * x[:, 0])
-    ys, Cs = (
-        np.zeros((2, *batch, len(names))),
-        np.zeros((2, *batch, len(names), 2 * nv)),
-    )
+    ys = np.zeros((2, *batch, len(names)))
+    Cs = np.zeros((2, *batch, len(names), 2 * nv))
     for k, (q, qd) in enumerate(zip(qs, x[:, 1], strict=True)):
         full = [np.broadcast_to(z, (*batch, len(z))) for z in (q, qd, 10.0 * qd[::-1])]
         ys[k], found = value(*full)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import positive_number, real_array
 from .._calls.arm_like import AnyArm, Array
 from .._calls.records import Options
+from .._support.arrays import Mask
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
@@ -182,6 +183,6 @@ def integrate(
     return q, qd
 
 
-def is_ordinary(q: Array, qd: Array) -> NDArray[np.bool_]:
+def is_ordinary(q: Array, qd: Array) -> Mask:
     """Whether states (...) are finite and of ordinary size."""
     return np.asarray((abs(q) < MAX_STATE).all(-1) & (abs(qd) < MAX_STATE).all(-1))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -23,8 +23,6 @@ from ._loops.linear_controller import LinearController
 from .checks import gains, refuse_poses, rows
 from .sensors import JOINTS
 from .states import given_sample_time, on_all_states, read_state, with_joints
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import dynamics, kinematics, library
+from .._support.arrays import Array
 from ..dynamics import mass
 from ..reference import de_luca_siciliano as paper
 from ..simulation.methods import Trajectory, simulate
-
-Array = NDArray[np.float64]
 
 # Step in s, as in the paper.
 STEP = 1e-3

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.declared import Choice, Several
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 from ..bodies import Body, RigidBody
 from ..bodies.following import free_joint
@@ -29,7 +29,6 @@ from .screws import (
     without_offset,
 )
 
-Array = NDArray[np.float64]
 AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
 from .._calls.declared import Choice, Floats
 from .._calls.doors import checked_record
 from .._core import MAX_BODIES
+from .._support.arrays import Array
 from .._support.checks import as_array, check_angles, short_text
 from .._support.printing import Sheet, Table
 from .._support.warn import warn_of_quarters
@@ -20,7 +21,6 @@ from ._joint_frames import JointFrames
 from .poses import check_pose, check_poses, is_list, pose, turn_to
 from .screws import JointTree, SpatialScrews
 
-Array = NDArray[np.float64]
 # Sine of the angle between two axes, below which they are parallel.
 _PARALLEL_SINE = 1e-12
 

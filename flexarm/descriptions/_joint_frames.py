@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
 from .._calls.declared import Floats, Posture
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.checks import as_array, short_text
 from ..errors import ModelError
 from .poses import check_poses, product
 from .screws import JointTree
-
-Array = NDArray[np.float64]
 
 
 @checked_class

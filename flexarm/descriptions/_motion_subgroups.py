@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice, Kept
 from .._calls.doors import checked_as
+from .._support.arrays import Array
 from .._support.checks import as_array, finite
 from ..bodies.axes import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
-
-Array = NDArray[np.float64]
 
 # numbers of freedoms
 SUBGROUPS: dict[str, int] = {

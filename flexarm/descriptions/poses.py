@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
+from .._support.arrays import Array
 from .._support.checks import MODEL_TOLERANCE, as_array, pose_fault, short_text
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 # Rounding, as part of the sizes of an arm.
 _ROUNDING = 8.0 * np.finfo(float).eps

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
 from .._calls.arguments import check_finite, real_array
 from .._calls.declared import Floats, Positions, Posture
 from .._calls.doors import checked_class
 from .._core import MAX_BODIES
-from .._support.arrays import is_whole
+from .._support.arrays import Array, is_whole
 from .._support.checks import as_array, as_numbers, short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
@@ -26,7 +26,6 @@ from ..bodies.following import free_joint
 from ..errors import ArgumentError, ModelError
 from .poses import check_poses, clean_screws, is_list, point_and_pitch, pose, product
 
-Array = NDArray[np.float64]
 Tree = TypeVar("Tree", bound="JointTree")
 
 

@@ -6,13 +6,14 @@ from itertools import pairwise
 from typing import Annotated, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of, refuse_followers, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike, Array
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked_late
 from .._calls.threads import ONE, direct, kernels
+from .._support.arrays import Index
 from .._support.options import unknown_names
 
 
@@ -264,7 +265,7 @@ def body_rows(arm: ArmLike) -> tuple[slice, ...]:
     return tuple(slice(a, b) for a, b in pairwise(ends))
 
 
-def body_order(arm: ArmLike) -> NDArray[np.intp]:
+def body_order(arm: ArmLike) -> Index:
     """Coordinate of the arm for each minimal row, (nv,)."""
     coordinates = np.arange(arm.nv)
     slices = [
@@ -294,7 +295,7 @@ class InnovationsFactors(NamedTuple):
 
     factor: Array
     inertia: Array
-    order: NDArray[np.intp]
+    order: Index
 
 
 @checked_late

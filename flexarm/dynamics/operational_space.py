@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_linear
 from .._calls.arm_like import AnyArm, Array
@@ -16,11 +16,10 @@ from .._calls.doors import checked_late
 from .._calls.explain import explain
 from .._calls.nodes import node_numbers
 from .._calls.threads import ONE, kernels
+from .._support.arrays import Mask
 from .._support.options import check_choice
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, turn_spatial
-
-Mask = NDArray[np.bool_]
 
 
 def _compliance(

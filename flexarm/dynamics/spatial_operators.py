@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import kinematics
 from .._calls.arguments import (
@@ -41,6 +41,7 @@ from .._calls.arguments import (
 from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Positions, Sequenced, Whole
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Index
 from .._support.options import check_choice
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
@@ -116,7 +117,7 @@ class SpatialOperators:
     # rows
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Index:
         """Coordinate of the arm for each minimal row, (N,)."""
         return body_order(self.arm)
 

@@ -6,11 +6,12 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._calls.declared import Floats, Vector, Whole
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import (
     as_array,
     in_range,
@@ -21,8 +22,6 @@ from .._support.quadrature import gauss_rule
 from ..errors import ModelError
 from .elements import bending_shapes
 from .mesh import FiniteElementModel
-
-Array = NDArray[np.float64]
 
 # Elements of a mesh at most, a bound of memory.
 MAX_ELEMENTS = 100_000

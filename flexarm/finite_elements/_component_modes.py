@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
+from .._support.arrays import Array, Index
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
 from .._support.warn import warn_of_percent
 from ..bodies.body import check_name
@@ -31,7 +32,6 @@ from .eigenproblems import (
 if TYPE_CHECKING:
     from .mesh import FiniteElementModel
 
-Array = NDArray[np.float64]
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -237,7 +237,7 @@ def node_numbers(mesh: FiniteElementModel, what: str, nodes: object) -> list[int
 
 
 def clamped_modes(
-    mesh: FiniteElementModel, attachment: int, free: NDArray[np.intp], n_modes: int
+    mesh: FiniteElementModel, attachment: int, free: Index, n_modes: int
 ) -> MeshModes:
     """Normal modes of a clamped mesh; see `FiniteElementModel`."""
     n_modes = check_count(n_modes, len(free))
@@ -282,7 +282,7 @@ def craig_bampton(
     mesh: FiniteElementModel,
     attachment: int,
     interfaces: list[int],
-    free: NDArray[np.intp],
+    free: Index,
     n_modes: int,
     orthogonalize: bool,
 ) -> MeshModes:

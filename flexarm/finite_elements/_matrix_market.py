@@ -15,14 +15,12 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.files import open_file, shown_path
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 # Entries of one matrix at most, 1.2 GB while it is read.
 MAX_ENTRIES = 50_000_000

@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array, Index, Mask
 from .._support.checks import as_array, as_matrix
 from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
 from ..errors import ModelError
 from .eigenproblems import Sparse
-
-Array = NDArray[np.float64]
 
 # Divisor that replaces zero.
 MIN_DIVISOR = 1e-300
@@ -109,9 +108,7 @@ def cross_rows(points: Array) -> Array:
     return np.asarray(-np.cross(points[:, np.newaxis, :], np.eye(3), axisc=-2))
 
 
-def rigid_columns(
-    points: Array, first: NDArray[np.intp], turns: NDArray[np.bool_], size: int
-) -> Array:
+def rigid_columns(points: Array, first: Index, turns: Mask, size: int) -> Array:
     """Rigid motions of all degrees of freedom, on (omega; v), (size, 6).
 
     Parameters
@@ -163,8 +160,8 @@ def pair_sums(
     mass: Sparse,
     points: Array,
     shapes: Array,
-    first: NDArray[np.intp],
-    turns: NDArray[np.bool_],
+    first: Index,
+    turns: Mask,
     follow_centre: bool = False,
 ) -> tuple[ModalIntegrals, float]:
     """Integrals from products with the mass matrix, and the deviation of T from (B2).

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import as_matrix, short_text, whole_number
 from ..errors import ConvergenceError, ModelError
-
-Array = NDArray[np.float64]
 
 # Degrees of freedom for LAPACK at most, unless many modes are wanted.
 MAX_DENSE = 800

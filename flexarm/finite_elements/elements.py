@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._support.arrays import Array
 
 
 def bending_shapes(s: float, h: float, shear: float) -> Array:

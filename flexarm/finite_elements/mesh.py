@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._calls.declared import Floats, Kept, Kind, Vector
 from .._calls.doors import checked_record
-from .._support.arrays import is_whole
+from .._support.arrays import Array, Index, Mask, is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
@@ -28,7 +28,6 @@ from ._component_modes import (
 from .consistent import pair_sums, rigid_columns
 from .eigenproblems import symmetric_matrix
 
-Array = NDArray[np.float64]
 Node = str | int
 
 
@@ -100,8 +99,8 @@ class FiniteElementModel:
     node_names: Annotated[tuple[str, ...], Kind()] = ()
     check_definite: Annotated[bool, Kept(flag)] = True
 
-    first_dof: NDArray[np.intp] = field(init=False)
-    node_turns: NDArray[np.bool_] = field(init=False)
+    first_dof: Index = field(init=False)
+    node_turns: Mask = field(init=False)
     total_mass: float = field(init=False)
     centre_of_mass: Array = field(init=False)
 
@@ -128,7 +127,7 @@ class FiniteElementModel:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _counts(self, n: int) -> NDArray[np.intp]:
+    def _counts(self, n: int) -> Index:
         given = as_numbers("dofs_per_node", self.dofs_per_node)
         if given.shape not in ((), (n,)) or not np.isin(given, (3, 6)).all():
             raise ModelError(
@@ -376,7 +375,7 @@ class FiniteElementModel:
 
     # modes
 
-    def _clamp(self, attachment: Node) -> tuple[int, NDArray[np.intp]]:
+    def _clamp(self, attachment: Node) -> tuple[int, Index]:
         """Index of the clamped node and the degrees of freedom that it leaves free."""
         index = self._interface(attachment, "attachment: ")
         where = self.dofs(index)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.doors import checked_class
+from .._support.arrays import Array, Mask
 from .._support.interrupts import INTERRUPTED
 from ..errors import ConvergenceError
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -40,9 +39,9 @@ class InverseKinematics:
 
     q: Array
     residual: Array
-    success: NDArray[np.bool_] | bool
+    success: Mask | bool
     iterations: NDArray[np.signedinteger] | int
-    out_of_reach: NDArray[np.bool_] | bool
+    out_of_reach: Mask | bool
     message: str
 
     def check(self) -> InverseKinematics:
@@ -69,9 +68,7 @@ class InverseKinematics:
         raise error
 
 
-def message(
-    reached: NDArray[np.bool_], out: NDArray[np.bool_], interrupted: bool = False
-) -> str:
+def message(reached: Mask, out: Mask, interrupted: bool = False) -> str:
     """Message with the number of targets that are not reached."""
     if interrupted:
         return f"{INTERRUPTED} before the last restart: {message(reached, out)}"

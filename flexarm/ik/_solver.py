@@ -25,6 +25,7 @@ from .._calls.doors import checked
 from .._calls.nodes import one_node
 from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
+from .._support.arrays import Index, Mask
 from .._support.checks import first_pose_fault
 from .._support.interrupts import allowed, held
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
@@ -271,7 +272,7 @@ class _Job:
         self.place_only = self.deflected = self.in_base = False
         self.threads = 1
         self.interrupted = False
-        self.hopeless: NDArray[np.bool_] | None = None  # targets out of reach
+        self.hopeless: Mask | None = None  # targets out of reach
         self.limits: Array | None = None
         self.wrench: Array | None = None
 
@@ -300,7 +301,7 @@ class _Job:
             self.wrench = np.ascontiguousarray(rows).reshape(-1, 6)
 
     def run(
-        self, T: Array, q: Array, last: bool, at: NDArray[np.intp] | None = None
+        self, T: Array, q: Array, last: bool, at: Index | None = None
     ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
         """Improve `q` in place; return residual, weighted norm, status, evaluations.
 
@@ -365,7 +366,7 @@ def _restart(
     start: Array,
     restarts: int,
     rng: np.random.Generator | None,
-    failed: NDArray[np.intp],
+    failed: Index,
     first: tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]],
 ) -> None:
     """Improve targets that failed; `q` and the first results in place.
@@ -400,7 +401,7 @@ def _restart(
         cost[at], status[at] = found[1][better], found[2][better]
 
 
-def _prove(job: _Job, T: Array, failed: NDArray[np.intp]) -> None:
+def _prove(job: _Job, T: Array, failed: Index) -> None:
     """Find targets that are out of reach, among those that failed."""
     w = np.array(job.weights)
     if job.deflected or not w[3:].all():
@@ -414,7 +415,7 @@ def _prove(job: _Job, T: Array, failed: NDArray[np.intp]) -> None:
     job.hopeless = out if out.any() else None
 
 
-def _hopeless(job: _Job, at: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _hopeless(job: _Job, at: Index) -> Mask:
     return np.zeros(len(at), bool) if job.hopeless is None else job.hopeless[at]
 
 
@@ -486,8 +487,8 @@ def _result(
 ) -> InverseKinematics:
     """Return the result in the shape of the user; raise for invalid targets."""
     residual, status, used = found
-    reached: NDArray[np.bool_] = (status == _SOLVED).reshape(batch)
-    out: NDArray[np.bool_] = _hopeless(job, np.arange(len(status))).reshape(batch)
+    reached: Mask = (status == _SOLVED).reshape(batch)
+    out: Mask = _hopeless(job, np.arange(len(status))).reshape(batch)
     result = InverseKinematics(
         q,
         residual.reshape(*batch, 6),

@@ -12,9 +12,9 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike, Array
+from .._support.arrays import Mask
 
 # Sweeps over all axes, until their points are close together.
 _SWEEPS = 50
@@ -50,7 +50,7 @@ class Reach(NamedTuple):
     least: float
     largest: float
 
-    def misses(self, T: Array, slack: float, turn: float) -> NDArray[np.bool_]:
+    def misses(self, T: Array, slack: float, turn: float) -> Mask:
         """Whether targets (n, 4, 4) are outside, by more than rounding.
 
         Parameters

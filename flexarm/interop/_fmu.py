@@ -13,13 +13,14 @@ from typing import Annotated, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Choice, Floats, Kept, Positive, Posture, StepLength
 from .._calls.doors import checked
 from .._calls.units import position_units
+from .._support.arrays import Array
 from .._support.c_text import check_name
 from .._support.checks import short_text
 from .._support.writing import named
@@ -29,7 +30,6 @@ from ..control.sensors import sensors_of
 from ..errors import ArgumentError
 from ..simulation.stability import instability
 
-Array = NDArray[np.float64]
 Rates: TypeAlias = Annotated[ArrayLike, Floats("(nv,)")]
 
 # methods that begin anew at each step

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice, Count
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 
-Array = NDArray[np.float64]
 Partials = tuple[Array, ...]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of, check_finite, real_array
 from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
@@ -14,11 +14,10 @@ from .._calls.declared import Positions
 from .._calls.doors import checked
 from .._calls.explain import leading
 from .._calls.groups import by_arm
+from .._support.arrays import Mask
 from .._support.warn import warn
 from ..errors import DeflectionWarning
 from .coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
-
-Mask = NDArray[np.bool_]
 
 # Slope without a warning.  The deflection of a uniform link of one cubic element is
 # then wrong by 0.1 % under a force or a moment at its tip, and by 2 % under its weight;

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 from ..beams import STEEL, Beam, Material, Payload, Section
 from ..bodies import Body, Drive, Joint, RigidBody
@@ -45,7 +45,7 @@ def _boom(name: str, joint: Joint, beam: Beam, *loads: tuple[float, float]) -> B
     return link
 
 
-def _moments(mass: float, length: float, diameter: float) -> NDArray[np.float64]:
+def _moments(mass: float, length: float, diameter: float) -> Array:
     """Moments of inertia of a cylinder along x about its middle."""
     across = mass * (length**2 / 12.0 + diameter**2 / 16.0)
     return np.array([mass * diameter**2 / 8.0, across, across])

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice, RandomSeed, Share, Whole
 from .._calls.doors import checked
 from .._core import MAX_BODIES, MAX_MODES
+from .._support.arrays import Array
 from .._support.checks import whole_number
 from ..arm import Arm
 from ..bodies import JOINT_KINDS, Body, FlexibleBody, Joint, RigidBody
 from ..errors import ModelError
 
-Array = NDArray[np.float64]
 Generator = np.random.Generator
 
 # Nodes of a random body at most.

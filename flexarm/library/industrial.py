@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 from ..bodies import Joint, RigidBody
 
@@ -18,12 +18,12 @@ def turn_x(quarters: int) -> np.ndarray:
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def table(text: str) -> NDArray[np.float64]:
+def table(text: str) -> Array:
     """Numbers of a text, a row for each line."""
     return np.array([line.split() for line in text.strip().splitlines()], float)
 
 
-def symmetric(sides: NDArray[np.float64]) -> NDArray[np.float64]:
+def symmetric(sides: Array) -> Array:
     """Symmetric matrices, (n, 3, 3), of rows xx, xy, xz, yy, yz, zz."""
     return sides[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
 
@@ -32,7 +32,7 @@ def dh_arm(
     name: str,
     joints: Iterable[Joint],
     rows: Iterable[Sequence[float]],
-    inertias: Iterable[NDArray[np.float64]],
+    inertias: Iterable[Array],
 ) -> Arm:
     """Rigid arm of standard Denavit-Hartenberg rows.
 
@@ -69,8 +69,8 @@ def dh_arm(
 def frames_arm(
     name: str,
     joints: Iterable[Joint],
-    rows: NDArray[np.float64],
-    inertias: NDArray[np.float64],
+    rows: Array,
+    inertias: Array,
 ) -> Arm:
     """Rigid arm of links whose frames sit on their joints.
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies import RigidBody
 from ..descriptions.poses import pose
 from ..descriptions.screws import SpatialScrews, arm_of_screws, body_of_spatial
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 _DENSITY = 2.0  # kg/m
 _RADIUS = 0.02  # m

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
@@ -51,7 +51,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
 
 
 @checked
-def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
+def poses(arm: Arm) -> dict[str, Array]:
     """Named configurations of an arm of the library.
 
     Parameters

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Index
 from .._support.checks import not_negative
 from ..arm import Arm
 from ..beams import (
@@ -179,7 +179,7 @@ def cibicik_egeland(
 
 
 @checked
-def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
+def cibicik_egeland_order(n_modes: int = 2) -> Index:
     """Places of the coordinates of the paper among those of `cibicik_egeland`.
 
     Parameters

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import MAX_MAGNITUDE
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..bodies.profile import named_basis
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 _LENGTH, _DENSITY, _STIFFNESS = 10.0, 1.2, 1.4e4  # m, kg/m, N m^2
 _RISE, _SPIN = 15.0, 6.0  # s, rad/s

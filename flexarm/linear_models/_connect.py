@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.declared import Finite
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import short_text
 from ..errors import ArgumentError, SingularityError
 from ._system import LinearSystem, Model
-
-Array = NDArray[np.float64]
 
 
 @checked

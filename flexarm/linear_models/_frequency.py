@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array, Complex
 from ..errors import SingularityError
 from ._modes import balanced
 from ._system import LinearSystem
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Entries of all matrices that are computed together, 64 MiB.
 MAX_ENTRIES = 1 << 22

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Complex, Mask
 from ..errors import ArgumentError
 from .loops import closed_loop, rates_of, read_controller, sampled
 from .state_space import StateSpace
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 
 @checked_class
@@ -57,7 +55,7 @@ class RootLocus:
         return damping_of(self.rates)
 
     @property
-    def stable(self) -> NDArray[np.bool_]:
+    def stable(self) -> Mask:
         """True where all poles decay, (k,)."""
         return np.asarray((self.rates.real < 0.0).all(axis=-1))
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Complex, Index
 from .loops import frequency_grids, rates_of
 
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
-Numbers = NDArray[np.intp]
+Numbers = Index
 
 # Points of frequencies, besides those about resonances.
 _POINTS = 400

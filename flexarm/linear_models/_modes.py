@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .._calls.declared import Finite
 from .._calls.doors import checked
+from .._support.arrays import Array, Complex, Index, Mask
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Part of the norm of the balanced matrix below which a pole is at zero: rounding splits
 # double ones by its root.
@@ -98,14 +96,14 @@ class Poles(Printed):
         return np.asarray(np.where(np.isinf(self.rates), 1.0, -self.rates.real / size))
 
     @property
-    def at_zero(self) -> NDArray[np.bool_]:
+    def at_zero(self) -> Mask:
         """Poles at s = 0 to rounding, (..., n): motions without stiffness."""
         return np.asarray(
             np.abs(self.rates) <= ZERO_TOLERANCE * self.size[..., np.newaxis]
         )
 
     @property
-    def stable(self) -> NDArray[np.bool_]:
+    def stable(self) -> Mask:
         """Poles of motions that decay, (..., n)."""
         return np.asarray(
             (self.rates.real < -DECAY_TOLERANCE * self.size[..., np.newaxis])
@@ -113,7 +111,7 @@ class Poles(Printed):
         )
 
     @property
-    def unstable(self) -> NDArray[np.bool_]:
+    def unstable(self) -> Mask:
         """Poles of motions that grow, (..., n)."""
         return np.asarray(
             (self.rates.real > DECAY_TOLERANCE * self.size[..., np.newaxis])
@@ -169,7 +167,7 @@ class Poles(Printed):
         return Sheet((Table(rows),))
 
 
-def ascending(values: Complex) -> NDArray[np.intp]:
+def ascending(values: Complex) -> Index:
     """Order by size, of values (n,) of one size by their real, then imaginary parts."""
     with np.errstate(divide="ignore"):
         size = np.round(np.log(np.abs(values)), 8)
@@ -314,12 +312,12 @@ class ModalTest:
     names: tuple[str, ...]
 
     @property
-    def lacking(self) -> NDArray[np.bool_]:
+    def lacking(self) -> Mask:
         """Modes that no input moves or no output shows, (..., n)."""
         return np.asarray(self.measures <= self.tolerance)
 
     @property
-    def success(self) -> NDArray[np.bool_] | np.bool_:
+    def success(self) -> Mask | np.bool_:
         """True where no mode is lacking, (...)."""
         return ~self.lacking.any(axis=-1)
 
@@ -348,7 +346,7 @@ class ModalTest:
     def _signals(self) -> str:
         return "inputs" if self.what == "controllable" else "outputs"
 
-    def _sentence(self, bad: NDArray[np.bool_]) -> str:
+    def _sentence(self, bad: Mask) -> str:
         index = tuple(int(i) for i in np.argwhere(bad.any(axis=-1))[0])
         every = [
             self.poles.description((*index, int(k))) for k in np.flatnonzero(bad[index])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..errors import ArgumentError
 
+T = TypeVar("T")
 # a node of an arm that is not known yet
 _PAIR = Sequenced(OneOf([Number(), Text("a name")]), "(body, node)")
 _NODE = OneOf([Whole(), Text("the name of a node"), _PAIR, Instance(NoneType)])
@@ -43,25 +44,31 @@ def node_and_name(arm: ArmLike, node: object) -> tuple[int, str]:
     return numbers[0], arm.node_names[numbers[0]]
 
 
-def node_of_words(
-    arm: ArmLike, text: str, kinds: Iterable[str]
-) -> tuple[object, str, str] | None:
-    """Node, kind and axes of words such as "tip position xy", or None.
+def of_words(
+    arm: ArmLike,
+    text: object,
+    named: Mapping[str, Callable[[], T]],
+    kinds: Mapping[str, Callable[[object, str], T]],
+) -> T | None:
+    """Signals by a name, or by node, kind and axes such as "tip position xy", or None.
 
     "tip y" stands for the position; node names may have blanks.
     """
+    if not isinstance(text, str):
+        return None
+    if text in named:
+        return named[text]()
     nodes = {"tip": None, **{name: name for name in arm.node_names}}
     for name in sorted(nodes, key=len, reverse=True):
         if text != name and not text.startswith(name + " "):
             continue
         rest = text[len(name) :].strip()
         for kind in sorted(kinds, key=len, reverse=True):
-            if rest == kind:
-                return nodes[name], kind, _AXES
-            if rest.startswith(kind + " ") and set(rest[len(kind) + 1 :]) <= set(_AXES):
-                return nodes[name], kind, rest[len(kind) + 1 :]
+            axes = rest[len(kind) + 1 :] if rest.startswith(kind + " ") else None
+            if rest == kind or (axes is not None and set(axes) <= set(_AXES)):
+                return kinds[kind](nodes[name], axes or _AXES)
         if rest and set(rest) <= set(_AXES) and "position" in kinds:
-            return nodes[name], "position", rest
+            return kinds["position"](nodes[name], rest)
     return None
 
 

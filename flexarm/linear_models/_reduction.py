@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
-from .._support.arrays import is_whole
+from .._support.arrays import Array, is_whole
 from ..errors import ArgumentError
 from ._modes import (
     DECAY_TOLERANCE,
@@ -22,10 +21,6 @@ from ._modes import (
     single,
 )
 from ._system import LinearSystem, Model
-
-Complex = NDArray[np.complex128]
-
-Array = NDArray[np.float64]
 
 # Relative distance of eigenvalues that make one block: those that are closer have
 # nearly parallel vectors.
@@ -417,10 +412,8 @@ def _balance(
         P = solve_continuous_lyapunov(A, -B @ B.T)
         Q = solve_continuous_lyapunov(A.T, -C.T @ C)
     else:
-        P, Q = (
-            solve_discrete_lyapunov(A, B @ B.T),
-            solve_discrete_lyapunov(A.T, C.T @ C),
-        )
+        P = solve_discrete_lyapunov(A, B @ B.T)
+        Q = solve_discrete_lyapunov(A.T, C.T @ C)
     Z, W = _root(P), _root(Q)
     U, sigma, Vh = np.linalg.svd(W.T @ Z)
     # states that carry nothing have no balanced units

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import Array, StackLike
 from .._calls.chunks import parts
 from .._calls.declared import Choice, Dictionary, Positions
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Complex, Mask
 from .._support.checks import short_text
 from .._support.printing import Printed, Sheet
 from ..arm import Arm
@@ -31,8 +32,6 @@ from .loops import (
     sensitivity,
 )
 from .state_space import StateSpace
-
-Complex = NDArray[np.complex128]
 
 # Part of the largest rate that counts as no decay: rounding.
 _RATE_TOLERANCE = 1e-9
@@ -82,7 +81,7 @@ class Robustness(Printed):
     models: StateSpace
     loops: StateSpace
     poles: Complex
-    stable: NDArray[np.bool_]
+    stable: Mask
     damping: Array
     decay: Array
     gain_up: Array

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats, Number, Positive
 from .._calls.doors import checked
+from .._support.arrays import Array, Index
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
 
-Array = NDArray[np.float64]
 Transitions = Iterator[tuple[Array, Array]]
 
 # Delay in samples at most, each a state of every input.
@@ -317,7 +317,7 @@ def _times(t: ArrayLike) -> Array:
     return array
 
 
-def _samples(dt: float, t: Array) -> NDArray[np.intp]:
+def _samples(dt: float, t: Array) -> Index:
     """Numbers of samples of a discrete model."""
     steps = np.rint(t / dt).astype(np.intp)
     if not np.allclose(steps * dt, t, rtol=1e-9, atol=1e-9 * dt):

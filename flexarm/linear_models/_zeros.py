@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from .._support.arrays import Array, Complex, Mask
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, SingularityError
 from ._modes import ascending, balanced, each
 from ._system import LinearSystem
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Relative size of singular values that are zero.
 _RANK_TOLERANCE = np.finfo(float).eps ** 0.75
@@ -41,12 +39,12 @@ class Zeros(Printed):
         return np.array(self.values, dtype=dtype)
 
     @property
-    def finite(self) -> NDArray[np.bool_]:
+    def finite(self) -> Mask:
         """True for finite zeros, (..., k)."""
         return np.isfinite(self.values)
 
     @property
-    def nonminimum_phase(self) -> NDArray[np.bool_]:
+    def nonminimum_phase(self) -> Mask:
         """Zeros in the right half plane, or outside of the unit circle, (..., k).
 
         They are growing poles of the inverse: outputs cannot be inverted causally.

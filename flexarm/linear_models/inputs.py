@@ -17,7 +17,7 @@ from .._calls.doors import checked, checked_record
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
-from ._names import Node, axes_of, items_of, node_and_name, node_of_words
+from ._names import Node, axes_of, items_of, node_and_name, of_words
 
 # those without arguments have names in words
 __all__ = ["node_force", "node_moment"]
@@ -189,13 +189,9 @@ def read_inputs(arm: ArmLike, given: object) -> list[Input]:
 def _read_one(arm: ArmLike, item: object) -> Input:
     if isinstance(item, Input):
         return item
-    if isinstance(item, str):
-        if item in _NAMED:
-            return _NAMED[item]()
-        words = node_of_words(arm, item, _ON_NODES)
-        if words is not None:
-            node, what, axes = words
-            return _ON_NODES[what](node, axes)
+    found = of_words(arm, item, _NAMED, _ON_NODES)
+    if found is not None:
+        return found
     raise ArgumentError(
         f"inputs has {item!r}, expected 'actuators', 'all forces', '<node> force' or "
         "'<node> moment', with axes or without, such as 'tip force y', or a result of "

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.doors import checked
+from .._support.arrays import Array, Complex
 from ..errors import ArgumentError
 from ._connect import feedback
 from ._time import discretize
 from .state_space import StateSpace
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 
 class Controller(NamedTuple):

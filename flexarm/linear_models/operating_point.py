@@ -25,11 +25,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.groups import by_arm
+from .._support.arrays import Index
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..derivatives import inverse_dynamics_derivatives
@@ -224,7 +224,7 @@ def _sensor_positions(arm: AnyArm) -> slice:
     return slice(stop, stop + 7)
 
 
-def _with_sensor(arm: ArmLike, node: int) -> tuple[ArmLike, NDArray[np.intp], slice]:
+def _with_sensor(arm: ArmLike, node: int) -> tuple[ArmLike, Index, slice]:
     """The arm with a free body on a node, and the places of both in its velocities."""
     k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
     joint = Joint(

@@ -31,16 +31,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike, Array
 from .._calls.doors import checked
+from .._support.arrays import Index
 from .._support.checks import short_text
 from .._support.options import place_of
 from .._support.recorded import recorded
 from ..errors import ArgumentError, ModelError
-from ._names import items_of, node_of_words
+from ._names import items_of, of_words
 from ._node_outputs import (
     accelerometer,
     gyroscope,
@@ -73,7 +73,7 @@ __all__ = [
 
 
 def _chosen(
-    columns: Callable[[ArmLike], NDArray[np.intp] | slice], order: int, suffix: str
+    columns: Callable[[ArmLike], Index | slice], order: int, suffix: str
 ) -> Output:
     """Some coordinates, or their first or second rates."""
 
@@ -394,13 +394,9 @@ def _read_one(arm: ArmLike, item: Any) -> Output:
         return item
     if _is_strain(item):
         return strain(*item[1:])
-    if isinstance(item, str):
-        if item in _NAMED:
-            return _NAMED[item]()
-        words = node_of_words(arm, item, _ON_NODES)
-        if words is not None:
-            node, what, axes = words
-            return _ON_NODES[what](node, axes)
+    found = of_words(arm, item, _NAMED, _ON_NODES)
+    if found is not None:
+        return found
     raise ArgumentError(
         f"outputs has {short_text(item)}, expected {', '.join(map(repr, _NAMED))}, "
         "'<node> position' (velocity, acceleration, rotation, angular velocity, angle, "

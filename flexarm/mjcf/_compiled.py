@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from .._support.arrays import Array
 from .._support.checks import listed
 from ..bodies import GROUND, CoulombFriction, Joint, RigidBody
 from ..model import Coupling, Loop
@@ -17,7 +17,6 @@ from ..model import Coupling, Loop
 if TYPE_CHECKING:
     from mujoco import MjModel
 
-Array = NDArray[np.float64]
 
 _KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical"}
 

@@ -9,15 +9,13 @@ joint on a carrier, to which its own node is attached.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import JOINT_COLUMNS
+from .._support.arrays import Array
 from ..bodies.axes import on_axis
 from ..bodies.following import GearedDrive, free_joint
 from ..bodies.joints import Joint
 from .tree import FIXED, Link, Motion, Origin, Tree, row_of
-
-Array = NDArray[np.float64]
 
 _POSITION = JOINT_COLUMNS["position"]
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_geared
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.doors import checked
 from .._calls.links import joint_name
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ..bodies.drives import Drive
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
 from .lumps import rigid_nodes
-
-Array = NDArray[np.float64]
 
 
 @checked

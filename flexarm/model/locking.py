@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats, Positions
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import as_numbers
 from ..errors import ArgumentError
 
-Array = NDArray[np.float64]
 _Bodies: TypeAlias = str | int | Sequence[str | int] | None
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Kept
 from .._calls.doors import checked_record
 from .._core import DIRECTIONS
-from .._support.arrays import kind_of
+from .._support.arrays import Array, kind_of
 from .._support.checks import as_array, finite, model_rotation, short_text, unturned
 from .._support.description import Description
 from .._support.options import check_choice
@@ -21,8 +20,6 @@ from ..errors import ModelError
 from .ends import check_name, read_directions, read_end, word_of
 from .sliders import Slider, line_of
 from .tree import Closure, End, Origin
-
-Array = NDArray[np.float64]
 
 _KINDS: dict[str, tuple[str, ...]] = {
     "fixed": DIRECTIONS,

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals
 from ..bodies.node_sums import NodeSums
 from .tree import FIXED, Link, Origin, Tree
-
-Array = NDArray[np.float64]
 
 UPPER = np.triu_indices(3)
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import JOINT_COLUMNS, NODE_COLUMNS
+from .._support.arrays import Array
 from ..bodies.body import Body
 from .lumps import UPPER
 from .tree import End, Link, Origin, Tree
-
-Array = NDArray[np.float64]
 
 _POSITION, _ROTATION = JOINT_COLUMNS["position"], JOINT_COLUMNS["rotation"]
 

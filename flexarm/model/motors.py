@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.links import joint_name
 from .._core import JOINT_COLUMNS
+from .._support.arrays import Array
 from ..bodies.axes import on_axis
 from ..bodies.drives import Drive
 from ..bodies.following import FollowingJoint, GearedDrive
@@ -23,8 +23,6 @@ from ..bodies.models import RigidBody
 from .followers import leader_of
 from .loops import Coupling
 from .tree import JointForce, Link, Motion, Origin, Tree, row_of
-
-Array = NDArray[np.float64]
 
 _ORIGIN = np.zeros(3)
 

@@ -21,6 +21,7 @@ from .._core import (
     PASSIVE_KINDS,
     TOPOLOGY_COLUMNS,
 )
+from .._support.arrays import Array
 from ..bodies.body import Body
 from .chains import motions_of, with_chains
 from .followers import followers
@@ -28,8 +29,6 @@ from .loops import closures, coupling_rows
 from .lumps import Nodes, integrals_without, rigid_nodes, sums_without, with_node_links
 from .motors import joint_forces, with_motors
 from .tree import Closure, JointForce, Link, Origin, Tree, row_of, size_of
-
-Array = NDArray[np.float64]
 
 # Numbers of the nodes of a body that is packed once, at most.
 _MAX_KEPT = 100_000

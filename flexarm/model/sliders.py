@@ -7,19 +7,16 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Kept, Kind
 from .._calls.doors import checked_record
 from .._core import LOOP_COLUMNS
-from .._support.arrays import is_whole
+from .._support.arrays import Array, is_whole
 from .._support.checks import as_array, model_rotation, short_text, unturned
 from .._support.description import Description
 from ..errors import ModelError
 from .ends import check_name, read_directions, read_end, word_of
-
-Array = NDArray[np.float64]
 
 # Nodes of a line at most, as many as C takes.
 MAX_NODES = LOOP_COLUMNS["nodes"].stop - LOOP_COLUMNS["nodes"].start

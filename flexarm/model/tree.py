@@ -19,13 +19,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import JOINT_COLUMNS
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ..bodies.following import Following
-
-Array = NDArray[np.float64]
 
 
 class Motion(NamedTuple):

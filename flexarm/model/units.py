@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from .._support.warn import warn
-from ..bodies.body import Array, Body
+from ..bodies.body import Body
 from ..bodies.models import RigidBody
 from ..errors import ModelError, PlacementWarning
 

@@ -12,15 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._path import Path, PathPoints
 from ._postures import joint_motion, path_of_joints, unit_postures
 from ._rigid import RigidLevel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +35,13 @@ class Afloat:
     """
 
     posture: ArrayLike | None
-    bases: NDArray[np.bool_]
+    bases: Mask
 
 
 class FloatingLevel(RigidLevel):
     """Rigid level whose independent rates are those of joints that are no base."""
 
-    def __init__(self, arm: Arm, what: str, bases: NDArray[np.bool_]) -> None:
+    def __init__(self, arm: Arm, what: str, bases: Mask) -> None:
         super().__init__(arm, what)
         self.bases, self.driven = bases, ~bases
         self.free = int(self.driven.sum())
@@ -93,7 +92,7 @@ class FloatingLevel(RigidLevel):
         return np.asarray(J @ result)
 
     @property
-    def placed(self) -> NDArray[np.bool_]:
+    def placed(self) -> Mask:
         """Mask (n_positions,) of the positions of bases."""
         result = np.zeros(self.n_positions, dtype=bool)
         for k in range(len(self.arm.bodies)):
@@ -112,7 +111,7 @@ class _Beside:
 
     curve: Callable[[Array], PathPoints]
     first: Array
-    placed: NDArray[np.bool_]
+    placed: Mask
 
     def __call__(self, s: Array) -> PathPoints:
         points = []

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import array_of
+from .._support.arrays import Array
 from .._support.checks import first_pose_fault, short_text
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -17,8 +17,6 @@ from ..errors import ArgumentError
 from ..ik import InverseKinematics, inverse_kinematics
 from ..kinematics import difference
 from ._orientation import AXES, angle_between, directions_of, frames_of, rotations_of
-
-Array = NDArray[np.float64]
 
 _KEYS = ("tip", "orientation", "axis")
 # Random postures from which branches are searched: with fewer, rare branches are
@@ -100,13 +98,12 @@ def read_aim(name: str, value: Mapping[str, Any]) -> Aim:
             "or with 'orientation' and 'axis', of the end 'joints' alone, or an array "
             "of joint positions"
         )
-    tip = real_array(f"{name}['tip']", value["tip"])
-    if tip.shape not in ((3,), (4, 4)):
-        raise ArgumentError(
-            f"{name}['tip'] has shape {tip.shape}, expected (3,): x, y, z in m, or a "
-            "pose, (4, 4)"
-        )
-    check_numbers(f"{name}['tip']", tip)
+    tip = array_of(
+        f"{name}['tip']",
+        value["tip"],
+        ((3,), (4, 4)),
+        "(3,): x, y, z in m, or a pose, (4, 4)",
+    )
     given, axis = value.get("orientation"), value.get("axis")
     what = f"{name}['orientation']"
     if axis is not None and axis not in tuple(AXES):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..arm import Arm
 from ._clearance import Clearance
-
-Array = NDArray[np.float64]
 
 # Seed of the random ways, so that every call tries the same ones.
 _SEED = 1991

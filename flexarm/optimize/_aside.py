@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._charts import chart_of, charted_along, coordinates
@@ -28,8 +28,6 @@ from ._follow import Begin, Led, PathTracer, SingularError
 from ._path import Path
 from ._rigid import RigidLevel
 from .limits import Limits, clearance_of
-
-Array = NDArray[np.float64]
 
 # Points of a path at which the search looks at distances: fewer let obstacles pass
 # between them, more cost in proportion.

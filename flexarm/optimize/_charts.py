@@ -211,11 +211,9 @@ class Chart:
         S, v_x, a_x, a_xd = (np.zeros((*x.shape, n)) for _ in range(4))
         S[...] = np.eye(n)
         for joint in self.joints:
-            J, m, own = (
-                _slopes(self._joint_motion(joint, x, xd, xdd)),
-                joint.size,
-                joint.velocities,
-            )
+            J = _slopes(self._joint_motion(joint, x, xd, xdd))
+            m = joint.size
+            own = joint.velocities
             S[..., own, own] = J[..., :m, m : 2 * m]
             v_x[..., own, own] = J[..., :m, :m]
             a_x[..., own, own] = J[..., m:, :m]

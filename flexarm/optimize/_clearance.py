@@ -21,8 +21,8 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index, Mask
 from .._support.options import place_of
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -35,9 +35,6 @@ from ._link_shapes import (
     radius_of_links,
 )
 from .obstacles import Capsule, HalfSpace, Obstacle, Sphere, name_of
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 CLEARANCE = "clearance of"  # names of limits begin so
 # Lines of a flexible link in a search: fewer cut the corners of its deflection, more
@@ -180,7 +177,7 @@ class Clearance:
         self.least = touching + self.clearance
         self.low = self.least[self.pair]
 
-    def only(self, chosen: NDArray[np.bool_]) -> Clearance:
+    def only(self, chosen: Mask) -> Clearance:
         """Distances of some of the pairs."""
         result = copy(self)
         kept = np.flatnonzero(chosen)
@@ -321,7 +318,7 @@ class Clearance:
         planes = (self._normals[:, None] @ by[:, self._planes[:, 1]])[:, :, 0]
         return np.concatenate([lines, planes], axis=1)[:, self._order]
 
-    def depends(self) -> NDArray[np.bool_]:
+    def depends(self) -> Mask:
         """(m, nv) entries of the derivatives that can be nonzero."""
         J = self._node_slopes(irregular_postures(self.arm))
         moved = np.abs(J).max(axis=(0, 2)) > _MOTION_THRESHOLD

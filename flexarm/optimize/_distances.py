@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._support.arrays import Array, Mask
 
 # Square of the sine of the angle below which lines are parallel: the place of their
 # nearest points is then rounding.
@@ -60,7 +59,7 @@ def _pairs(u: Array, v: Array, w: Array) -> tuple[tuple[Array, Array], ...]:
     return (u, u), (u, v), (v, v), (u, w), (v, w)
 
 
-def _ratio(above: Array, below: Array, used: NDArray[np.bool_]) -> Array:
+def _ratio(above: Array, below: Array, used: Mask) -> Array:
     return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=used))
 
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..arm import Arm
 from ..simulation import Trajectory
 from ._charts import scalar_positions
 from ._clearance import CLEARANCE
 from ._limit import limit_sizes, limits_of
 from .limits import Limits, torques_at
-
-Array = NDArray[np.float64]
 
 # Part of a limit by which a success may exceed it, for what happens between the nodes
 # of a search.

@@ -13,17 +13,14 @@ Robotics and Automation 7(4), 1991, 500-514).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ..model.motors import joint_forces
 from ._charts import real_arm
 from ._path import Path, PathPoints
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Points of a way between which its spline is taken.
 _WAY_POINTS = 129

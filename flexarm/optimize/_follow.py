@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import array_of, check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -22,8 +23,6 @@ from ._path import Path
 from ._postures import QUATERNIONS, joint_motion, path_of_joints, unit_postures
 from ._rigid import RigidLevel
 from ._tip_rows import TipRows, Wanted
-
-Array = NDArray[np.float64]
 
 # Points along a path where none are given: fewer lose the shape of curves, each more is
 # one posture.
@@ -240,13 +239,12 @@ def _parameters(s: ArrayLike | None) -> Array:
 def posture_of(arm: Arm, start: Begin) -> Array:
     """Positions of the joints, given alone or with all others."""
     n = arm.joint_position_slice.stop
-    given = real_array("start", start)
-    if given.shape not in ((n,), (arm.nq,)):
-        raise ArgumentError(
-            f"start has shape {given.shape}, expected ({n},), one posture of the "
-            f"joints{QUATERNIONS if arm.nq != arm.nv else ''}"
-        )
-    check_numbers("start", given)
+    given = array_of(
+        "start",
+        start,
+        ((n,), (arm.nq,)),
+        f"({n},), one posture of the joints{QUATERNIONS if arm.nq != arm.nv else ''}",
+    )
     return unit_postures(arm, "start", np.array(given[:n]))
 
 

@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ._charts import Chart
 from ._clearance import Clearance
 from ._local import Place, StateRows, of_velocities
 from .limits import Limits, clearance_of, output_rows
-
-Array = NDArray[np.float64]
 
 TIP_SPEED = "speed of the tip"
 # Distance over the least one within which links have rows, as they may come near: with
@@ -98,7 +96,7 @@ class LinearLimit(Limit):
         size: Array | None = None,
     ) -> None:
         """Store those of the rows (p, 2 nv) or (p, 3 nv) that are limited."""
-        used: NDArray[np.bool_] = np.asarray(np.isfinite(pair).any(axis=0))
+        used: Mask = np.asarray(np.isfinite(pair).any(axis=0))
         self.rows = _of_positions(arm, rows[used])
         local = of_velocities(StateRows(arm, self.rows, 0), arm)
         kept = [name for name, x in zip(names, used, strict=True) if x]

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number
 from .._calls.links import link_name
+from .._support.arrays import Array
 from .._support.options import place_of
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics import integrate
 from ..kinematics.strands import Strand, carriers_of, find_strands
-
-Array = NDArray[np.float64]
 
 # Part of the reach of the arm within which two nodes are at the same place.
 _MEETING_TOLERANCE = 1e-9

@@ -14,13 +14,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ._charts import Chart, chart_of
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Step in rad or m of central differences of exact first derivatives: near the third
 # root of rounding, where truncation and rounding are alike.
@@ -135,7 +132,7 @@ class StateRows:
         return np.zeros((len(w), k, k))
 
 
-def turning(arm: Arm) -> NDArray[np.bool_]:
+def turning(arm: Arm) -> Mask:
     """Mask (nv,) of the velocities of joints with quaternions."""
     chart = chart_of(arm)
     return np.zeros(arm.nv, dtype=bool) if chart is None else chart.turning

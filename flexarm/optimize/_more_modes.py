@@ -6,8 +6,8 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from .._support.printing import percent
 from .._support.warn import warn
@@ -21,8 +21,6 @@ from ._excess import MAX_EXCESS, excess_of
 from ._parts import MoreModes
 from ._result import OptimalMotion
 from ._verify import between, refined_times
-
-Array = NDArray[np.float64]
 
 # Part of the way of the tip, beyond which an answer warns that more modes end
 # elsewhere: goals are judged to the same part.

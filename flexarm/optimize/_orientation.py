@@ -7,14 +7,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ..se3 import nearest_rotation, so3_exp, so3_log
-
-Array = NDArray[np.float64]
 
 AXES = "xyz"
 

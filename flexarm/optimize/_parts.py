@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array, Complex, Index
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..stacks import ArmStack
 from ._follow import PathMotion
-
-Array = NDArray[np.float64]
 
 
 class Timings(NamedTuple):
@@ -244,7 +243,7 @@ class StableInverse(NamedTuple):
         Neutral motions that go on after it, as multiples of their shapes.
     """
 
-    zeros: NDArray[np.complex128]
+    zeros: Complex
     time_constants: Array
     before: float
     after: float
@@ -264,7 +263,7 @@ class FrequencyInverse(NamedTuple):
         Their number.
     """
 
-    zeros: NDArray[np.complex128]
+    zeros: Complex
     shift: float
     frequencies: int
 
@@ -348,4 +347,4 @@ class Excited(NamedTuple):
     std: Array
     covariance: Array
     condition: float
-    harmonics: NDArray[np.intp]
+    harmonics: Index

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ._orientation import AXES, PathRotations, angle_between
-
-Array = NDArray[np.float64]
 
 
 class PathPoints(NamedTuple):

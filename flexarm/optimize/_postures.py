@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
 from .. import se3
+from .._support.arrays import Array
 from .._support.recorded import call_of, remember
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -22,8 +22,6 @@ from ..kinematics import difference
 from ._charts import rotation_vector
 from ._path import Path, PathPoints
 from ._rigid import RigidLevel
-
-Array = NDArray[np.float64]
 
 QUATERNIONS = ", with (w, x, y, z) of quaternions"  # in messages
 # Angle in rad beside a half turn, whose axis has two directions: rounding would choose

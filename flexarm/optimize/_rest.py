@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.integrate import trapezoid
 
 from .._calls.units import velocity_units
+from .._support.arrays import Array, Mask
 from ..arm import Arm
-
-Array = NDArray[np.float64]
 
 # Part of their ways by which joints and tip of a success may swing after its end.
 MAX_SWING = 0.01
@@ -77,7 +75,7 @@ def way_of_tip(tip: Array) -> float:
 
 
 def _vibration(
-    arm: Arm, q: Array, qd: Array, free: NDArray[np.bool_], seconds: float
+    arm: Arm, q: Array, qd: Array, free: Mask, seconds: float
 ) -> tuple[Array, Array]:
     """Modes (n, n) of the coordinates that are free, and what each of them swings by.
 

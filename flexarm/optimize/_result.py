@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.labelled import Labelled, Labels
 from .._support.later import Later
 from .._support.options import missing_attribute
@@ -36,8 +37,6 @@ from ._parts import (
 )
 from ._path import Path
 from .limits import Limits
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated, check_arm
 from .._calls.links import joint_name
+from .._support.arrays import Array, Mask
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics import difference
 from ..model import Coupling
 from ..model.motors import free_mounts, joint_forces
 from ._charts import ChartArm, refuse_subspaces, scalar_positions
-
-Array = NDArray[np.float64]
 
 
 class RigidLevel:
@@ -58,7 +56,7 @@ class RigidLevel:
         return all(drives) and self.arm.nv == self.n + len(drives)
 
     @property
-    def turning(self) -> NDArray[np.bool_]:
+    def turning(self) -> Mask:
         """Mask (nu,) of the rates of joints that are rad/s."""
         result = np.zeros(self.n, dtype=bool)
         for k in range(len(self.arm.bodies)):

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ._orientation import PathRotations, angle_between, turn_between
 from ._path import Path, PathPoints
 from ._rigid import RigidLevel
-
-Array = NDArray[np.float64]
 
 # Part of the largest singular value below which a direction does not move at all.
 _RANK_TOLERANCE = 1e-9

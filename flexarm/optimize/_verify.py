@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Index, Mask
 from .._support.interrupts import allowed, uninterrupted
 from ..arm import Arm
 from ..errors import SimulationWarning
@@ -36,7 +36,6 @@ from .limits import Limits
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Array = NDArray[np.float64]
 Turned = Callable[[Array, Array], Array]  # angles of rotations at times
 
 # Steps of the check in one of the answer: a check with the same steps would repeat its
@@ -75,7 +74,7 @@ def verify(
     goal: Array | None = None,
     aim: Aim | None = None,
     aim_tolerance: float = np.inf,
-    axes: slice | NDArray[np.intp] = slice(None),
+    axes: slice | Index = slice(None),
     interpolation: str = "linear",
 ) -> Verification:
     """Simulate the forces of an answer by another integrator, with finer steps.
@@ -247,7 +246,7 @@ def _errors(
     reference: Callable[[Array], Array] | None,
     end: float,
     goal: Array | None,
-    axes: slice | NDArray[np.intp],
+    axes: slice | Index,
 ) -> tuple[Array, float, float]:
     """Path errors by axes, and errors of place and speed after the motion."""
     if run.completed < len(run.t):
@@ -311,6 +310,6 @@ def tip_rotations(arm: Arm, q: Array) -> Array:
     return np.asarray(pose[..., :3, :3])
 
 
-def _fastest(run: Trajectory, at: NDArray[np.bool_]) -> float:
+def _fastest(run: Trajectory, at: Mask) -> float:
     """Largest speed of the tip at some of the samples."""
     return float(tip_speed(run.arm, run.q[at], run.qd[at]).max(initial=0.0))

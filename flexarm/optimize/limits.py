@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import positive_number, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.checks import short_text
 from ..arm import Arm
 from ..bodies import Joint
@@ -22,7 +23,6 @@ from ._clearance import CHECK_LINES, SEARCH_LINES, Clearance, check_pairs
 from ._records import record_of
 from .obstacles import Obstacle, check_obstacles
 
-Array = NDArray[np.float64]
 Pair: TypeAlias = ArrayLike | None
 
 # Rounding in rad or m by which given positions may be outside of their limits.

@@ -7,25 +7,20 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.arguments import array_of, positive_number
 from .._calls.declared import Kept
 from .._calls.doors import checked_record
+from .._support.arrays import Array
 from .._support.checks import short_text
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 __all__ = ["Capsule", "HalfSpace", "Sphere"]
 
 
 def vector_of(name: str, value: object) -> Array:
     """A vector (3,) from two or three numbers, read-only."""
-    array = real_array(name, value)
-    if array.shape not in ((2,), (3,)):
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,) or (2,)")
-    check_numbers(name, array)
+    array = array_of(name, value, ((2,), (3,)), "(3,) or (2,)")
     result = np.zeros(3)
     result[: len(array)] = array
     result.flags.writeable = False

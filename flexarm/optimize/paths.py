@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import PPoly
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import array_of, check_numbers, real_array
 from .._calls.declared import Choice, Floats, Number, Vector
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.moved import missing_or_moved
 from .._support.recorded import recorded
 from ..errors import ArgumentError
@@ -31,8 +32,6 @@ from ._orientation import (
     rotations_of,
 )
 from ._path import Path, PathPoints
-
-Array = NDArray[np.float64]
 
 __all__ = [
     "arc",
@@ -536,13 +535,9 @@ def _refuse_opposite(before: Array, after: Array) -> None:
 
 def _point(name: str, value: ArrayLike) -> Array:
     """Three coordinates, the third of two is zero."""
-    array = real_array(name, value)
-    if array.shape not in ((2,), (3,)):
-        raise ArgumentError(
-            f"{name} has shape {array.shape}, expected (3,), a point in m, or (2,), "
-            "its x and y"
-        )
-    check_numbers(name, array)
+    array = array_of(
+        name, value, ((2,), (3,)), "(3,), a point in m, or (2,), its x and y"
+    )
     return np.pad(array, (0, 3 - len(array)))
 
 
@@ -582,10 +577,7 @@ def _spline(points: Array, parameters: ArrayLike | None) -> _Pieces:
 
 def _rising(parameters: ArrayLike, n: int) -> Array:
     """Path parameters (n,) from 0 to 1."""
-    at = real_array("parameters", parameters)
-    if at.shape != (n,):
-        raise ArgumentError(f"parameters has shape {at.shape}, expected {(n,)}")
-    check_numbers("parameters", at)
+    at = array_of("parameters", parameters, [(n,)], f"{(n,)}")
     if at[0] != 0.0 or at[-1] != 1.0 or not (np.diff(at) > 0.0).all():
         raise ArgumentError(
             f"parameters are {at}, expected numbers that rise from 0 to 1"

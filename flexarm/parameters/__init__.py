@@ -1,7 +1,5 @@
 """Parameters of an arm: regressor, base parameters, derivatives by parameters."""
 
-from __future__ import annotations
-
 from ._base import BaseParameters, base_parameters
 from ._rebuilt import with_inertial_parameters
 from ._regressor import (

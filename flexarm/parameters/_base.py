@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.declared import RandomSeed
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array, Mask
 from .._support.checks import as_generator
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
@@ -17,8 +17,6 @@ from ..errors import ArgumentError
 from ..kinematics.positions import integrate
 from ._layout import Bodies, Names
 from ._regressor import InertialParameters, described, regressor_of
-
-Array = NDArray[np.float64]
 
 # Part of an independent column that is not in the space of others: dependent columns
 # have some 1e-13, the smallest independent ones of flexible links more than 1e-6.
@@ -204,7 +202,7 @@ def base_parameters(
     return BaseParameters(parameters, tuple(basis), T, idle)
 
 
-def _basis(W: Array, acts: NDArray[np.bool_]) -> list[int]:
+def _basis(W: Array, acts: Mask) -> list[int]:
     """Columns that are not in the space of previous ones, orthogonalized twice."""
     Q = np.zeros((len(W), 0))
     basis = []

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_geared
 from .._calls.arm_like import ArmLike
 from .._core import INTEGRAL_COLUMNS, JOINT_COLUMNS, PASSIVE_COLUMNS, PASSIVE_KINDS
+from .._support.arrays import Array, Index, Mask
 from ..bodies.body import Body
 from ..bodies.following import free_joint
 from ..bodies.integrals import ModalIntegrals
@@ -28,7 +28,6 @@ from ..model.motors import joint_forces
 from ..model.packing import Packed, rows, tree_of
 from ..model.tree import JointForce, Link, Origin
 
-Array = NDArray[np.float64]
 Names: TypeAlias = str | Sequence[str] | None
 Bodies: TypeAlias = str | int | Sequence[str | int] | None
 
@@ -100,7 +99,7 @@ class _Walk:
             if every or abs(x.value) > _INTEGRAL_TOLERANCE * largest:
                 yield x
 
-    def take(self, *shape: int) -> NDArray[np.intp]:
+    def take(self, *shape: int) -> Index:
         """Return the places of the next array of this shape."""
         count = int(np.prod(shape))
         result = self.modal + np.arange(count).reshape(shape)
@@ -160,7 +159,7 @@ class _Walk:
         symbol: str,
         modes: tuple[str, ...],
         unit: str,
-        at: NDArray[np.intp],
+        at: Index,
         parts: tuple[str, ...],
     ) -> Iterator[Place]:
         who = self.arm.bodies[body].name
@@ -176,7 +175,7 @@ class _Walk:
         first: tuple[str, ...],
         second: tuple[str, ...],
         unit: str,
-        at: NDArray[np.intp],
+        at: Index,
         parts: tuple[str, ...],
     ) -> Iterator[Place]:
         who = self.arm.bodies[body].name
@@ -191,7 +190,7 @@ class _Walk:
         symbol: str,
         modes: tuple[str, ...],
         unit: str,
-        at: NDArray[np.intp],
+        at: Index,
     ) -> Iterator[Place]:
         who, n = self.arm.bodies[body].name, len(modes)
         pairs = [(r, s) for r in range(n) for s in range(r, n)]
@@ -248,9 +247,7 @@ class _Walk:
         at = [place for place in at if place[2] != 0.0]
         yield self.one(f"{b.name}.strain", "1", "stiffness", body, at)
 
-    def skew(
-        self, body: int, shapes: tuple[str, ...], at: NDArray[np.intp]
-    ) -> Iterator[Place]:
+    def skew(self, body: int, shapes: tuple[str, ...], at: Index) -> Iterator[Place]:
         """Yield momentum of two driven shapes, skew in them as they turn no node."""
         who, p = self.arm.bodies[body].name, len(shapes)
         found = [
@@ -427,7 +424,7 @@ LINEAR = ("joints", "modal", "passive")
 _FACTORS = {"spring": (0, 2), "friction": (0,), "stop": (2,)}
 
 
-def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
+def linear_masks(packed: Packed) -> dict[str, Mask]:
     """Masks of the constants in which forces are linear."""
     joints = np.zeros(packed.joints.shape, dtype=bool)
     for columns in _RATES.values():
@@ -458,7 +455,7 @@ def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
     return [(at, p, n) for at, p, _, n in _special_places(packed) if p]
 
 
-def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
+def _linear_modal(packed: Packed) -> Mask:
     """Mask of the modal array without the geometry of driven amplitudes and beams."""
     result = np.ones(len(packed.modal), dtype=bool)
     for at, p, points, n in _special_places(packed):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import array_of
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ..bodies.drives import Drive
 from ..bodies.integrals import DrivenShapes, ModalIntegrals
 from ..bodies.models import RigidBody
-from ..errors import ArgumentError, ModelError
+from ..errors import ModelError
 from ..model.lumps import integrals_without, rigid_nodes
 from ..model.motors import Lump, moments_at
 from ..model.packing import Packed, tree_of
@@ -28,8 +29,6 @@ from ._layout import (
     given_size,
     parameters_of,
 )
-
-Array = NDArray[np.float64]
 
 _UPPER = np.triu_indices(3)
 
@@ -98,13 +97,12 @@ def with_inertial_parameters(
     packed, every = parameters_of(arm)
     chosen = chosen_bodies(arm, bodies), chosen_families(families)
     places = [x for x in every if x.body in chosen[0] and x.family in chosen[1]]
-    given = real_array("values", values)
-    if given.shape != (len(places),):
-        raise ArgumentError(
-            f"values has shape {given.shape}, expected ({len(places)},): one number "
-            "for each of inertial_parameters"
-        )
-    check_numbers("values", given)
+    given = array_of(
+        "values",
+        values,
+        [(len(places),)],
+        f"({len(places)},): one number for each of inertial_parameters",
+    )
     # arrays with these values
     changed = {x.name: float(v) for x, v in zip(places, given, strict=True)}
     arrays = packed._replace(

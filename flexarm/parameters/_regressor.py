@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_arm, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
@@ -16,6 +16,7 @@ from .._calls.doors import checked, checked_class, checked_late
 from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
@@ -30,9 +31,6 @@ from ._layout import (
     parameters_of,
     with_values,
 )
-
-Array = NDArray[np.float64]
-
 
 # kernels of stacks; others, of products of derivatives, take models one by one
 _OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")

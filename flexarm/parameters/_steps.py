@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from ..derivatives import forward_dynamics_derivatives
 from ..dynamics import forward_dynamics
 from ..kinematics.positions import difference, integrate
 from .tangent import ArmTangent
-
-Array = NDArray[np.float64]
 
 # Weights of the stages of rk4, and their times.
 _WEIGHT = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)

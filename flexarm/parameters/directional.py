@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Floats, Forces, Positions, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.explain import leading
+from .._support.arrays import Array
 from ..dynamics import apply_mass_matrix_inverse, forward_dynamics, inverse_dynamics
 from ..errors import ArgumentError
 from .tangent import ArmTangent
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._core import Model
+from .._support.arrays import Array
 from ..arm import Arm
 from ..bodies.integrals import DrivenShapes
 from ..errors import ArgumentError, FlexarmError, ModelError
@@ -18,8 +19,6 @@ from ..model.lumps import Nodes, integrals_without, rigid_nodes, union
 from ..model.packing import Packed, pack
 from ._layout import driven_places, linear_masks
 from ._regressor import Models
-
-Array = NDArray[np.float64]
 
 # Step relative to a parameter: truncation of order ten, rounding times a hundred.
 STEP = 0.01

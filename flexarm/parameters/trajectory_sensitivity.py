@@ -10,13 +10,14 @@ from math import inf
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_linear
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Choice, Floats, Positions, Share, StepLength, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.threads import ONE
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
 from ..simulation.methods import simulate
@@ -33,7 +34,6 @@ from ._steps import (
 )
 from .tangent import ArmTangent
 
-Array = NDArray[np.float64]
 INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Floats, Positive
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ..simulation import Trajectory
 from ._drawing import ArmDrawing
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from ..optimize import OptimalMotion
-
-Array = NDArray[np.float64]
 
 
 @checked_class

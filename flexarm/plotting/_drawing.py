@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
     from ..optimize import Capsule, HalfSpace, Sphere
 
-
-Array = NDArray[np.float64]
 
 # Marker of each kind of joint that moves.
 _MARKERS = {

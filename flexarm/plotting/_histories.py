@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
 from .._calls.links import link_name
+from .._support.arrays import Array
 from ..bodies.segments import tip_motion
 from ..errors import ArgumentError
 from .canvas import color, finish, make_axes, style
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from ..bodies import Joint
     from ..simulation import Trajectory
-
-Array = NDArray[np.float64]
 
 
 def _draw(ax: Axes, t: Array, values: Array, names: Sequence[str]) -> list[Line2D]:

@@ -8,13 +8,13 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import vibration
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Number, Positive, Posture
 from .._calls.doors import checked, checked_class
 from .._calls.units import position_units
+from .._support.arrays import Array
 from .._support.optional import required
 from ..arm import Arm
 from ..bodies import Joint, RigidBody
@@ -28,7 +28,6 @@ from .canvas import Plane, pyplot
 if TYPE_CHECKING:
     from ipywidgets import Box, FloatSlider
 
-Array = NDArray[np.float64]
 
 # Time in s between pictures while a slider moves.
 _PAUSE = 0.05

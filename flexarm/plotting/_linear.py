@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array, Complex
 from ..errors import ArgumentError, SingularityError
 from ..linear_models import StateSpace
 from ..linear_models.loops import frequencies, rates_of
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
     from ..linear_models import RootLocus
 
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 Rates: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 
 # Points of a frequency response, besides those about resonances.

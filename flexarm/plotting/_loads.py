@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ..loads import LinkLoads
 from .canvas import GREY, NOTE, THIN, color, finish, make_axes
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-
-Array = NDArray[np.float64]
 
 _KINDS = {
     "force": ("axial force", "shear along y", "shear along z"),

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..bodies import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-
-Array = NDArray[np.float64]
 
 # Samples of the shapes of a beam.
 _SAMPLES = 201

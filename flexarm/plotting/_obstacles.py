@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from .canvas import Entries
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ..optimize import Capsule, HalfSpace, OptimalMotion, Sphere
 
-Array = NDArray[np.float64]
 
 _LOOK: Entries = {"color": "0.6", "alpha": 0.5}
 _EDGE: Entries = {"edgecolor": "0.35", "linewidth": 0.8}

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ._obstacles import room_of
 from .canvas import THIN, color, finish, make_axes
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..optimize import OptimalMotion
     from ..optimize._minimum_time.trade_offs import TradeOff
 
-Array = NDArray[np.float64]
 
 _KINDS = ("torques", "tip error", "speeds", "clearances")
 # Millimetres in a metre.

@@ -28,11 +28,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.declared import Choice, Floats, Positive
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
     from ..urdf import Report, Robot, Visual
 
-Array = NDArray[np.float64]
 
 T = TypeVar("T")
 

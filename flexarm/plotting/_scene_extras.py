@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kinematics
+from .._support.arrays import Array
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..simulation import Trajectory
     from ..urdf import Report, Robot, Visual
 
-Array = NDArray[np.float64]
 
 # Time in s of a swing of a mode.
 _SWING = 2.0

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ._frames import write_film
 from ._scene_parts import Trace
 from .canvas import STYLE, pyplot
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
     from mpl_toolkits.mplot3d.art3d import Line3D, Poly3DCollection
 
-Array = NDArray[np.float64]
 
 _DASHES = {"dash": "--"}
 _MARKS = {"square": "s", "diamond": "D"}

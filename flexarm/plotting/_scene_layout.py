@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ._scene_parts import GROUND, Member, Trace, moved
 from ._skeleton import Shape, bends, find_plane
-
-Array = NDArray[np.float64]
 
 # places of the eye and directions up, by the plane in which arms move
 _CAMERAS = {

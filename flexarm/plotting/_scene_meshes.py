@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kinematics
+from .._support.arrays import Array, Index
 from .._support.files import read_file, shown_path
 from .._support.optional import required
 from .._support.warn import warn
@@ -20,7 +20,6 @@ from ..errors import ArgumentError, ModelError
 from ..urdf import Report, Robot, UrdfWarning, Visual
 from ._surfaces import Surface, fewer, joined, solid
 
-Array = NDArray[np.float64]
 Parts = list[tuple[str, Surface]]  # color and surface in the frame of a body
 
 # Bytes of a mesh at most; text takes twenty times as much memory
@@ -78,7 +77,7 @@ def read_mesh(path: str) -> Surface:
         ) from None
 
 
-def _none() -> NDArray[np.intp]:
+def _none() -> Index:
     return np.zeros((0, 3), dtype=np.intp)
 
 

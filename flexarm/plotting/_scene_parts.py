@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kinematics
 from .._calls.links import link_name
+from .._support.arrays import Array
 from ..arm import Arm
 from ..bodies import RigidBody
 from ..bodies.following import free_joint
 from ._skeleton import Shape, loop_places, loops_of, magnify
-
-Array = NDArray[np.float64]
 
 # what plotly.js draws: a part, or entries of one
 Trace: TypeAlias = dict[str, Any]

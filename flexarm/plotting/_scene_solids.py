@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import dynamics, kinematics
 from .._calls.links import link_name
+from .._support.arrays import Array, Index
 from ..arm import Arm
 from ..bodies import Section
 from ..loads import link_loads
 from ._skeleton import POINTS, interpolate, magnify
 from ._surfaces import CORNERS, circle, rectangle, sides, swept
-
-Array = NDArray[np.float64]
 
 QUANTITIES = {"deflection": "deflection (mm)", "stress": "normal stress (MPa)"}
 # Length over radius of a link without sections.
@@ -46,9 +44,9 @@ class SolidLink:
     """
 
     body: int
-    nodes: NDArray[np.intp]
+    nodes: Index
     cuts: slice
-    kept: NDArray[np.intp]
+    kept: Index
     lengths: tuple[float, ...]
     axes: Array
     outline: Array
@@ -137,9 +135,7 @@ def along(values: Array) -> Array:
     return np.concatenate(parts)
 
 
-def surfaces(
-    arm: Arm, links: list[SolidLink], q: Array
-) -> tuple[Array, NDArray[np.intp]]:
+def surfaces(arm: Arm, links: list[SolidLink], q: Array) -> tuple[Array, Index]:
     """Points (k, n, 3) of all solid links in each configuration, and triangles."""
     nodes = np.asarray(kinematics.node_poses(arm, q))
     points, triangles, start = [], [], 0

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import kinematics
 from .._calls.arguments import real_array
+from .._support.arrays import Array
 from ..arm import Arm
 from ..bodies import JOINT_KINDS
 from ..errors import ArgumentError
 from ..kinematics.strands import Strand, carriers_of, find_strands
 from ..model import Loop
-
-Array = NDArray[np.float64]
 
 # Points of a curve from one node to the next.
 POINTS = 8

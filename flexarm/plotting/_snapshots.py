@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
+from .._support.arrays import Array, Index
 from .._support.checks import short_text
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..optimize import Capsule, HalfSpace, OptimalMotion, Sphere
     from ..simulation import Trajectory
 
-Array = NDArray[np.float64]
 Times: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 # Shapes of one picture at most.
 MAX_SHAPES = 1000
@@ -144,7 +144,7 @@ def count_frames(span: float, fps: float, speed: float) -> int:
     return round(count)
 
 
-def nearest(t: Array, wanted: Array) -> NDArray[np.intp]:
+def nearest(t: Array, wanted: Array) -> Index:
     """Return the indices of the stored times next to the wanted ones."""
     after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1) if len(t) > 1 else 0
     after = np.broadcast_to(after, wanted.shape)

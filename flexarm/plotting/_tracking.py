@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ._histories import _draw
 from .canvas import THIN, color, finish, make_axes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..arm import Arm
     from ..control import LoopRun
 
-Array = NDArray[np.float64]
 
 _KINDS = ("motion", "errors", "commands")
 

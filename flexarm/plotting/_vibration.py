@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kinematics
 from .._calls.declared import Choice
 from .._calls.doors import checked
+from .._support.arrays import Array
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ..statics import WorkspaceMap
 
-Array = NDArray[np.float64]
 
 # Largest motion of a node, in extents of the arm.
 _AMPLITUDE = 0.12
@@ -145,10 +144,8 @@ def _draw_ribs(drawing: ArmDrawing, q: Array, reach: float) -> None:
     nodes = np.asarray(kinematics.node_poses(drawing.arm, q))
     for link in solid_links(drawing.arm):
         poses = nodes[:, link.nodes]
-        place, side = (
-            poses[..., :3, 3],
-            reach * (poses[..., :3, :3] @ link.axes)[..., 1],
-        )
+        place = poses[..., :3, 3]
+        side = reach * (poses[..., :3, :3] @ link.axes)[..., 1]
         rows = np.stack([place - side, place + side, np.full_like(place, np.nan)], 2)
         for points, shade in zip(rows[..., drawing._columns], _SHADES, strict=True):
             ends = points.reshape(-1, len(drawing._columns))

@@ -7,13 +7,13 @@ A. Cibicik, O. Egeland, IEEE Trans. Robotics 37, 2021.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
+from .._support.arrays import Index
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ._dual_pairs import (
@@ -27,8 +27,6 @@ from ._dual_pairs import (
     stack,
     turn,
 )
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Frame:
 def points_of(body: Body, which: slice | None = None) -> Points:
     """Points with mass, of a rigid body its mass centre; or the nodes `which`."""
     position, com, inertia = body.node_position, body.node_com, body.node_inertia
-    chosen: NDArray[np.intp] | slice | None = which
+    chosen: Index | slice | None = which
     if which is None:
         heavy = (body.node_mass > 0.0) | inertia.any(axis=(1, 2))
         chosen = np.flatnonzero(heavy)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_arm, check_finite, common_batch, real_array
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from .._support.options import check_choice
 from ..errors import ArgumentError, ModelError
 from ._dual_chain import Points, points_of
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 _JOINTS = ("revolute", "prismatic", "helical", "fixed")
 _RATES = ("small", "exact")

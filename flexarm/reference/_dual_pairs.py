@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from .duals import skew as skew_matrices
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 @dataclass(frozen=True, eq=False)

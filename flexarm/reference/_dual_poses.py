@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ._fidelity import check_full
 from .duals import (
-    Array,
     Dual,
     affine,
     constant,

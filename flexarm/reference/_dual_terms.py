@@ -6,12 +6,12 @@ Numbers in parentheses are equations of A. Cibicik, O. Egeland, IEEE Trans. Robo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
 from ..model.expansion import nodes_as_bodies
 from ._dual_chain import (
@@ -36,8 +36,6 @@ from ._dual_pairs import (
     motion_cross,
     stack,
 )
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pair:
@@ -85,11 +83,9 @@ def _cut_section(arm: ArmLike, place: tuple[int, int], mass: Array) -> None:
     k, j = place
     body: Body = arm.bodies[k]
     if j in body.section_nodes:
-        lam, gamma, at = (
-            body.node_rotation[j],
-            body.node_translation[j],
-            arm.mode_slice(k),
-        )
+        lam = body.node_rotation[j]
+        gamma = body.node_translation[j]
+        at = arm.mode_slice(k)
         moving = body.node_mass[j] * gamma.T @ gamma
         mass[..., at, at] = lam.T @ body.node_inertia[j] @ lam + moving
 

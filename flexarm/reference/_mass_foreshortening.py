@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
-
-Array = NDArray[Any]
 
 
 def own_mass(body: Body) -> Array:

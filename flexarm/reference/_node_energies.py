@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from ..bodies.body import Body
 from ._dual_poses import State, modal_coordinates
 from ._mass_foreshortening import mass_foreshortening, own_mass
-from .duals import Array, Dual, inverse_of, skew, twist_of
+from .duals import Dual, inverse_of, skew, twist_of
 
 
 def node_inertia(body: Body) -> Array:

@@ -22,11 +22,12 @@ deflections are in m.  States may have leading axes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import AnyArray as Array
 from .de_luca_arm import (
     BENDS,
     Coefficients,
@@ -56,8 +57,6 @@ __all__ = [
     "tip_position",
     "velocity_forces",
 ]
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def _sums(c: Coefficients, q: Array) -> tuple[Array, Array, Array]:

@@ -54,20 +54,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from ..errors import SingularityError
 from ._dual_chain import columns_at, frames_of, jacobian_form, turn_back, twists_at
 from ._dual_checks import check_options, finite, point_of, state
 from ._dual_pairs import ANGULAR, LINEAR, Pair, fixed, fold, motion_cross, turn
 from ._dual_terms import Terms, sum_terms
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # options with which the entries are those of Arm(fidelity="linear")
 LINEAR_ARM: Mapping[str, str] = MappingProxyType(

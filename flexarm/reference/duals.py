@@ -8,15 +8,12 @@ without conjugating them, so that a complex step can be put on top.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from ..bodies.strain_energy import section_turn, section_turn_slopes
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
-
 
 # Step of complex derivatives: nothing is subtracted from the imaginary part.
 COMPLEX_STEP = 1e-40

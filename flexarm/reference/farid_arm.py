@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+from .._support.arrays import AnyArray as Array
+from .._support.arrays import Index
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Model:
         return int(self.basis.shape[1])
 
     @property
-    def chord(self) -> NDArray[np.intp]:
+    def chord(self) -> Index:
         """Places of the chord angles Phi among the coordinates z, (n,)."""
         rows = self.basis[self.n : 2 * self.n]
         return np.asarray(np.argmax(rows, axis=1))

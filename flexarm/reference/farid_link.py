@@ -16,11 +16,12 @@ of the coefficient of :math:`\ddot\varphi`, which changes the rate of divergence
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import AnyArray as Array
 from .farid_arm import assemble_beam
 
 __all__ = [
@@ -32,8 +33,6 @@ __all__ = [
     "point_to_point",
     "step_response",
 ]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,12 @@ mass matrix singular.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import AnyArray as Array
 from .duals import COMPLEX_STEP
 from .farid_arm import Link, Model, Parameters, assemble
 from .farid_planar_terms import (
@@ -60,8 +61,6 @@ __all__ = [
     "stiffness_matrix",
     "tip_position",
 ]
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def forward_dynamics(

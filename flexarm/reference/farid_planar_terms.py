@@ -5,14 +5,11 @@ Coordinates and errors of the print are those of `farid_planar`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import AnyArray as Array
 from .farid_arm import Model
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def whole(model: Model, z: ArrayLike) -> Array:

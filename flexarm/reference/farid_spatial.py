@@ -40,8 +40,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import AnyArray as Array
 from .duals import COMPLEX_STEP
 from .farid_spatial_link import (
     Link,
@@ -72,8 +73,6 @@ __all__ = [
     "potential_energy",
     "tip_position",
 ]
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def _tip_axes(b: Link, x: Array, *, roll: bool) -> Array:

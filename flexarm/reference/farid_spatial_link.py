@@ -10,11 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import AnyArray as Array
 from .farid_arm import assemble_beam, shapes
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 @dataclass(frozen=True)
@@ -177,11 +176,9 @@ def link(p: Parameters) -> Link:
     shape, curvature = np.zeros((2, 4 * N, 2 * N + 2))
     twist, slope = np.zeros((2, 4 * N, N + 1))
     for e in range(N):
-        at, pair, rows = (
-            slice(2 * e, 2 * e + 4),
-            slice(e, e + 2),
-            slice(4 * e, 4 * e + 4),
-        )
+        at = slice(2 * e, 2 * e + 4)
+        pair = slice(e, e + 2)
+        rows = slice(4 * e, 4 * e + 4)
         polar[pair, pair] += p.polar_inertia * h / 6.0 * np.array([[2.0, 1], [1, 2]])
         torsion[pair, pair] += (
             p.torsional_stiffness / h * np.array([[1.0, -1], [-1, 1]])

@@ -37,17 +37,14 @@ massless body at O.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.strain_energy import section_turn, section_turn_slopes
 from .rotations import cross, exponential, left_jacobian, left_jacobian_rate, skew
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 @dataclass(frozen=True)

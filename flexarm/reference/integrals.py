@@ -7,18 +7,14 @@ velocity terms of design section 2 in place of App. C.4).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import modal_integrals
 from ..bodies.integrals import DrivenShapes, ModalIntegrals, projection
 from .rotations import cross, skew
 
 __all__ = ["ModalIntegrals", "body_inertia", "body_velocity_forces", "modal_integrals"]
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 def body_inertia(c: ModalIntegrals, eta: Array) -> Array:

@@ -67,9 +67,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array
 from . import motors
 from ._dual_poses import (
     State,
@@ -90,7 +91,6 @@ from ._node_energies import (
 )
 from .duals import (
     COMPLEX_STEP,
-    Array,
     Dual,
     inverse_of,
     multiply,
@@ -433,7 +433,7 @@ def _inertia_slopes(
     return tau
 
 
-def damping_matrix(arm: ArmLike) -> NDArray[np.float64]:
+def damping_matrix(arm: ArmLike) -> Array:
     """Viscous damping of joints and modes, motors included.
 
     Parameters
@@ -463,7 +463,7 @@ def damping_matrix(arm: ArmLike) -> NDArray[np.float64]:
 
 def generalized_forces(
     arm: ArmLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> NDArray[np.float64]:
+) -> Array:
     r"""Lagrange's equations (LG3), term by term.
 
     Parameters

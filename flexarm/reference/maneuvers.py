@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import short_text, whole_number
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import holding_forces
-
-Array = NDArray[np.float64]
 
 # Samples of a manoeuvre at most, one each 5 us.
 _MAX_SAMPLES = 1_200_001

@@ -21,12 +21,12 @@ functions take complex numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
 from ..bodies.drives import Stops
 from ..bodies.joints import Joint
@@ -54,8 +54,6 @@ __all__ = [
     "passive_forces",
     "potential",
 ]
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 class Part(NamedTuple):

@@ -17,10 +17,8 @@ from math import factorial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
-
+from .._support.arrays import AnyArray as Array
 
 INVERSE_FACTORIAL = [1.0 / factorial(k) for k in range(34)]
 

@@ -26,13 +26,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
+from .._support.arrays import AnyArray as Array
 from ..bodies.body import Body
 from ..bodies.models import RigidBody
 from ..model.expansion import expanded, node_body
@@ -47,8 +47,6 @@ from .integrals import (
     modal_integrals,
 )
 from .rotations import cross
-
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # derivatives take many states of one arm
 _with_motors_as_bodies = lru_cache(maxsize=16)(expanded)

@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import listed
 from ..bodies import GROUND, Joint, RigidBody
 from ..errors import ModelError
@@ -17,7 +17,6 @@ from ..errors import ModelError
 if TYPE_CHECKING:
     from pydrake import multibody as drake
 
-Array = NDArray[np.float64]
 
 _SINGLE = {"revolute": "revolute", "prismatic": "prismatic"}
 _OWN = ("_parent", "_child")  # endings of frames that Drake makes for joints
@@ -193,10 +192,8 @@ class Plant:
         )
         axis = beside[:3, :3] @ np.array(given)
         key = self._key(joint)
-        low, high = (
-            float(joint.position_lower_limits()[0]),
-            float(joint.position_upper_limits()[0]),
-        )
+        low = float(joint.position_lower_limits()[0])
+        high = float(joint.position_upper_limits()[0])
         if np.isfinite([low, high]).any():
             own["limits"] = (low, high)
         speed = float(joint.velocity_upper_limits()[0])

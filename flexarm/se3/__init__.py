@@ -26,9 +26,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._calls.maps import core_array
+from .._calls.arguments import shaped
+from .._support.arrays import Array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
@@ -84,8 +85,6 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__ = missing_or_moved(__name__, __all__)
-
-Array = NDArray[np.float64]
 
 
 class ScrewParameters(NamedTuple):
@@ -147,7 +146,7 @@ def screw_parameters(X: ArrayLike) -> ScrewParameters:
     >>> found.pitch, found.magnitude
     (array(0.5), array(2.))
     """
-    twist = core_array("X", X, (6,))
+    twist = shaped("X", X, 6)
     w, v = twist[..., :3], twist[..., 3:]
     with np.errstate(invalid="ignore", divide="ignore"):
         turns = np.any(w, axis=-1)
@@ -211,7 +210,7 @@ def nearest_rotation(matrix: ArrayLike) -> Array:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    U, size, V = np.linalg.svd(core_array("matrix", matrix, (3, 3)))
+    U, size, V = np.linalg.svd(shaped("matrix", matrix, 3, 3))
     sign = np.sign(np.linalg.det(U) * np.linalg.det(V))
     # a sum of singular values could overflow
     vague = np.argwhere(~(sign * size[..., 2] > 1e-12 * size[..., 0] - size[..., 1]))

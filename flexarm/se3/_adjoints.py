@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
+from .._support.arrays import Array
 from .._support.options import check_choice
 
 if TYPE_CHECKING:
     from .._core import Gufunc
-
-Array = NDArray[np.float64]
 
 
 def adjoint(C: ArrayLike, *, out: Array | None = None) -> Array:

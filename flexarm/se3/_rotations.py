@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
-
-Array = NDArray[np.float64]
+from .._support.arrays import Array
 
 
 def so3_hat(phi: ArrayLike, *, out: Array | None = None) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._support.arrays import Array
 from .._support.optional import required
 from .._version import __version__
 from ..errors import ArgumentError
@@ -237,7 +238,7 @@ class Results:
         self,
         outputs: Mapping[str, Output],
         coordinates: Coordinates,
-    ) -> dict[str, NDArray[np.float64]]:
+    ) -> dict[str, Array]:
         """Outputs that no point has returned, as NaN, where their shape is known."""
         lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
         declared = {}

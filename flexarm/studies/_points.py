@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers
 from .._calls.arm_like import ArmLike
+from .._support.arrays import Array, Index
 from .._support.checks import short_text
 from ..errors import ArgumentError
 
@@ -42,7 +42,7 @@ class Parameter:
         value = self.values[index]
         return value.item() if isinstance(value, np.generic) else value
 
-    def many(self, indices: NDArray[np.intp]) -> object:
+    def many(self, indices: Index) -> object:
         """Values for a call with many points: an array, or a list of objects."""
         if isinstance(self.values, tuple):
             return [self.values[i] for i in indices]
@@ -75,7 +75,7 @@ class Points:
         """Number of points that are never split: one, or all of one call."""
         return prod(self.sizes[axis] for axis in self.inner)
 
-    def indices(self, numbers: int | NDArray[np.intp]) -> dict[str, NDArray[np.intp]]:
+    def indices(self, numbers: int | Index) -> dict[str, Index]:
         """Index on each axis of numbered points."""
         found = np.unravel_index(numbers, tuple(self.sizes.values()))
         return dict(zip(self.sizes, found, strict=True))
@@ -255,7 +255,7 @@ def _drawn(draws: Mapping[str, object], n: int | None, seed: int) -> list[Parame
     return found
 
 
-def _samples(what: object) -> NDArray[np.float64] | None:
+def _samples(what: object) -> Array | None:
     """Numbers along a first axis, None for other objects."""
     try:
         array = np.array(what, dtype=np.float64)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Index
 from .._support.interrupts import allowed, held
 from .._support.warn import kept_warnings
 from ..arm import Arm
@@ -19,7 +19,7 @@ from ._points import Points
 
 OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
 
-Numbers = NDArray[np.intp]
+Numbers = Index
 
 # Arms that are kept for later parts, at most.
 _MAX_RECENT = 64

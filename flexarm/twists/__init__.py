@@ -68,11 +68,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch
 from .._calls.declared import Floats, Poses, TwistForm, Twists
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError
 from ..kinematics.forms import (
@@ -90,8 +91,6 @@ __all__ = [
     "convert",
     "factors",
 ]
-
-Array = NDArray[np.float64]
 
 
 @checked

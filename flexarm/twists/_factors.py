@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Choice, Positions, TwistForm
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..dynamics.operator_recursions import own_map, parent_map
 from ..kinematics.forms import Columns, convert_columns, refuse_cut_models
 from ..kinematics.nodes import link_poses
-
-Array = NDArray[np.float64]
 
 
 def body_slice(k: int) -> slice:

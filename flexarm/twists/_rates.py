@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_finite, common_batch
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Floats, Positions, TwistForm
 from .._calls.doors import checked_late
+from .._support.arrays import Array
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError, SingularityError
 from ..kinematics.forms import (
@@ -22,8 +23,6 @@ from ..kinematics.forms import (
     split,
 )
 from ._factors import as_state, body_slice, relative_maps
-
-Array = NDArray[np.float64]
 
 # Smallest nonzero singular value of columns of unit length.
 _RANK_TOLERANCE = 1e-10

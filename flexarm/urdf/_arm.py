@@ -8,8 +8,8 @@ from os import PathLike
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from .._support.warn import warn
@@ -44,7 +44,6 @@ KINDS = {
     "spherical": "spherical",
 }
 
-Array = NDArray[np.float64]
 Flexible: TypeAlias = FlexibleBody | SegmentedLink
 # flexible bodies of links, or functions that make them
 Maker: TypeAlias = Flexible | Callable[[RobotLink], Flexible]

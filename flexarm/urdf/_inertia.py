@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from .._support.arrays import Array
 from .._support.checks import check_inertia, listed
 from ..errors import ModelError
 from ._findings import Findings
 from ._robot import Robot, RobotJoint, RobotLink
-
-Array = NDArray[np.float64]
 
 _UNIT = {"mass": 1.0, "com": np.zeros(3), "inertia": np.eye(3)}
 # Part of the largest moment by which a repaired one stays inside: rounding would put it

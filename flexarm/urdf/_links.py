@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from .. import beams
+from .._support.arrays import Array
 from .._support.checks import as_array, as_numbers, listed, positive, short_text
 from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
@@ -19,8 +19,6 @@ from ..bodies.axes import unit_vector
 from ..bodies.segments import link_profile
 from ..errors import ModelError
 from ._findings import Table
-
-Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
 _OPTIONS: Table = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Array
 from .._support.checks import as_array, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
@@ -33,7 +33,6 @@ from ._xml import (
     word,
 )
 
-Array = NDArray[np.float64]
 T = TypeVar("T", "RobotLink", "RobotJoint")
 
 JOINT_TYPES = (

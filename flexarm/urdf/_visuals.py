@@ -14,16 +14,15 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.checks import short_text
 from .._support.description import Description
 from ..errors import ModelError
 from ._findings import Findings
 from ._xml import Element, numbers, origin_of
 
-Array = NDArray[np.float64]
 # folders of packages, or that of each by its name
 Folders: TypeAlias = (
     str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, object]

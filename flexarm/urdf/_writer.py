@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.links import joint_name, link_name
+from .._support.arrays import Array
 from .._support.checks import listed
 from ..arm import Arm
 from ..bodies import GROUND, Body, Joint, RigidBody, SegmentedLink, modal_integrals
@@ -23,8 +23,6 @@ from ._robot import OWN
 from ._sidecar import ARM, JOINTS, NODE, arm_table, beyond, body_table
 from ._visuals import Visual
 from ._xml import check_word, inertial, origin, tag
-
-Array = NDArray[np.float64]
 
 _TYPES = {kind: type_ for type_, kind in KINDS.items() if type_ != "continuous"}
 _SINGLE = ("revolute", "prismatic")

@@ -18,9 +18,10 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import MAX_BODIES
+from .._support.arrays import Array
 from .._support.checks import as_array, check_angles, short_text
 from .._support.files import check_size, read_file, shown_path
 from .._support.optional import required
@@ -47,7 +48,6 @@ _PIECE_SIZE = 65536
 SDF_ADVICE = "; flexarm.sdf.load reads SDF"
 
 
-Array = NDArray[np.float64]
 # path or text of a description
 Source: TypeAlias = str | bytes | os.PathLike[str]
 _SOURCE = "source of the robot description"

@@ -315,6 +315,7 @@ def test_only_functions_of_kernels() -> None:
             _core.shortcut(*args)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("small_heap")
 @each_name
 def test_leaves_no_references(name: str) -> None:
     case, arm, operands = state_of(name)

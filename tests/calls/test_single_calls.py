@@ -365,6 +365,7 @@ def test_references() -> None:
     assert sys.getrefcount(gufunc(*given[:3])) == sys.getrefcount(np.zeros(6))
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_nothing_leaks() -> None:
     arm = ARMS["large"]
     given = [arm.neutral, np.zeros(arm.nv), np.zeros(arm.nv)]

@@ -6,8 +6,6 @@ A change beyond these tables is a change of the tables, seen in review.
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections import Counter
 from pathlib import Path
 
@@ -17,63 +15,60 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2100,
-    "_support": 2055,
-    "beams": 3106,
+    "_calls": 2086,
+    "_support": 2067,
+    "beams": 3101,
     BESIDE: 2352,
-    "bodies": 4072,
-    "constraints": 200,
-    "control": 5010,
-    "demo": 510,
-    "derivatives": 200,
-    "descriptions": 840,
-    "dynamics": 877,
+    "bodies": 4071,
+    "constraints": 193,
+    "control": 4972,
+    "demo": 509,
+    "derivatives": 191,
+    "descriptions": 830,
+    "dynamics": 880,
     "files": 1294,
-    "finite_elements": 1150,
-    "identification": 2911,
-    "ik": 670,
-    "interop": 630,
-    "kinematics": 770,
-    "library": 1340,
-    "linear_models": 2800,
-    "loads": 380,
-    "measured": 1786,
-    "mjcf": 280,
-    "model": 1830,
-    "optimize": 13_120,
-    "parameters": 1809,
-    "plotting": 3651,
-    "reference": 5290,
-    "sdf": 260,
-    "se3": 250,
-    "simulation": 2120,
-    "statics": 1996,
-    "studies": 2020,
-    "twists": 400,
-    "urdf": 2640,
+    "finite_elements": 1140,
+    "identification": 2947,
+    "ik": 669,
+    "interop": 623,
+    "kinematics": 768,
+    "library": 1339,
+    "linear_models": 2781,
+    "loads": 378,
+    "measured": 1785,
+    "mjcf": 276,
+    "model": 1819,
+    "optimize": 12993,
+    "parameters": 1802,
+    "plotting": 3629,
+    "reference": 5256,
+    "sdf": 256,
+    "se3": 240,
+    "simulation": 2122,
+    "statics": 2012,
+    "studies": 2012,
+    "twists": 393,
+    "urdf": 2626,
 }
 MAX_LINES = 70_588  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
-SILENT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-}
 
 
 def code_lines(text: str) -> int:
     """Count the lines of a module that say something to the computer."""
-    found: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in SILENT:
-            found |= {*range(token.start[0], token.end[0] + 1)}
+    lines = map(str.strip, text.split("\n"))
+    found = {n for n, line in enumerate(lines, 1) if line and line[0] != "#"}
+    silent: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            found |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
         # a docstring, also one below a field
         text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if text_alone and isinstance(node.value.value, str):
-            found -= {*range(node.lineno, (node.end_lineno or 0) + 1)}
-    return len(found)
+            silent |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
+    return len(found - silent)
 
 
 def lines_by_room(package: Path) -> dict[str, int]:
@@ -130,6 +125,7 @@ def test_lines_of_code_stay_within_their_budget() -> None:
 
 def test_any_stands_only_where_anything_is_meant() -> None:
     texts = [p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py")]
+    texts = [text for text in texts if "Any" in text]
     assert sum(map(annotations_of_any, texts)) <= MAX_ANY
     text = "x: Any = 0\ndef f(a: dict[str, Any], b: int, *c: Any) -> None: ...\n"
     assert annotations_of_any(text) == 3

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_numbers, common_batch, real_array
 from ..._calls.chunks import all_finite, parts
 from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
+from ..._support.arrays import Array, Index, Mask
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...stacks import ArmStack
@@ -30,8 +31,7 @@ from ..states import is_ordinary
 from .linear_controller import LinearController, rows_of
 from .record import LoopRun, ending
 
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+Bools = Mask
 
 # Part of a sample time within which two times are one.
 _TIME_TOLERANCE = 1e-9
@@ -43,9 +43,9 @@ class Grid:
 
     times: Array  # (n_samples,) when the law is evaluated
     knots: Array  # increasing
-    samples: NDArray[np.intp]  # knot of each sample
-    changes: NDArray[np.intp]  # knot from which the command of a sample acts
-    outputs: NDArray[np.intp]  # knot of each time of the result
+    samples: Index  # knot of each sample
+    changes: Index  # knot from which the command of a sample acts
+    outputs: Index  # knot of each time of the result
     substeps: NDArray[np.intc]  # integration steps from each knot to the next
 
 

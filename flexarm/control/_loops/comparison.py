@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..._calls.arguments import real_array
 from ..._calls.declared import Forces
 from ..._calls.doors import checked, checked_class
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...errors import ArgumentError
 from ..states import integrate
 from .motions import Motion
-
-Array = NDArray[np.float64]
 
 
 @checked_class

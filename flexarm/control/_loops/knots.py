@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.records import Rollout, SampledLoop, new_report, reported
 from ..._core import METHODS, REPORT_COLUMNS
+from ..._support.arrays import Array, Mask
 from ...kinematics.positions import quiet_difference
 from ...simulation.accuracy import forget
 from ...simulation.laws import law_of
 from ..checks import check_finite, check_rows
 from ..states import is_ordinary
 from .arrays import Loop
-
-Array = NDArray[np.float64]
 
 CORE = tuple(name for name in METHODS if name != "Rodas4P")  # with fixed steps
 
@@ -172,10 +170,8 @@ class _Law:
             loop.y[:, k] = y.reshape(loop.count, -1)
             if loop.sensors.measure is not None:
                 alive = is_ordinary(loop.shaped(q), loop.shaped(qd))
-                what, rows = (
-                    f"result of sensors at {self.at(k)}",
-                    loop.shaped(loop.y[:, k]),
-                )
+                what = f"result of sensors at {self.at(k)}"
+                rows = loop.shaped(loop.y[:, k])
                 check_finite(what, rows, alive)
         return y
 
@@ -234,5 +230,5 @@ class _Function(_Law):
         loop.command[:, k] = loop.actuate(rows)
 
 
-def _finite(x: Array) -> NDArray[np.bool_]:
+def _finite(x: Array) -> Mask:
     return np.asarray(np.isfinite(x).all(-1))

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_numbers, common_batch, real_array
 from ..._calls.declared import ActuatorValues, Floats, Positive
 from ..._calls.doors import checked, checked_class
-from ..._support.arrays import MAX_AXES
+from ..._support.arrays import MAX_AXES, Array
 from ..._support.description import Description
 from ...errors import ArgumentError
 from .._matrices import times
 from ..sensors import JOINTS, is_named
-
-Array = NDArray[np.float64]
 
 # references and feedforward: numbers, or functions of the time
 Signal: TypeAlias = Annotated[ArrayLike, Floats()] | Callable[[float], ArrayLike]

@@ -7,14 +7,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
-from numpy.typing import NDArray
 
 from ..._calls.arguments import shaped
 from ..._calls.declared import Choice, Finite, Kept, Positive
 from ..._calls.doors import checked, checked_record
+from ..._support.arrays import Array
 from ...errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 # shares of the way by the share of the time, and their four derivatives
 _SHARES = {

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import any_of
 from ..._calls.doors import checked_class
+from ..._support.arrays import Array, Mask
 from ..._support.labelled import Labels, Variable, batch_axes, named
 from ...errors import ArgumentError
 from ...simulation import Trajectory
 from ..states import joint_difference, n_positions
 from .comparison import Comparison
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -65,7 +63,7 @@ class LoopRun(Trajectory):
     sensor_names: tuple[str, ...]
     u: Array
     command: Array
-    saturated: NDArray[np.bool_]
+    saturated: Mask
     states: Array
     comparison: Comparison | None = None
     sample_time: float | None = None
@@ -127,7 +125,7 @@ class LoopRun(Trajectory):
 
 
 def ending(
-    reached: NDArray[np.bool_], t: Array, note: str, why: Callable[[int], str]
+    reached: Mask, t: Array, note: str, why: Callable[[int], str]
 ) -> tuple[bool, str]:
     """Whether all loops (..., n) reached the last time, and a sentence about it.
 

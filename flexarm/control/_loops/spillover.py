@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from ..._calls.declared import Posture
 from ..._calls.doors import checked, checked_class
+from ..._support.arrays import Array
 from ..._support.printing import Printed, Sheet
 from ..._support.warn import warn
 from ...arm import Arm, without_warning
@@ -22,8 +22,6 @@ from ...stacks import ArmStack
 from ...statics import equilibrium
 from ..sensors import JOINTS, is_named
 from .linear_controller import LinearController
-
-Array = NDArray[np.float64]
 
 # arms with which laws were looked at
 _CHECKED: WeakKeyDictionary[object, WeakSet[Arm]] = WeakKeyDictionary()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._clearance import Clearance
-
-Array = NDArray[np.float64]
 
 # Step in rad or m of differences of first derivatives, some six digits of which are
 # right: second derivatives guide a search and do not judge it.

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ..._calls.arguments import real_array
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from .._local import of_velocities
 from .._programs.program import Term
 from .local import Squares
 from .points import AtPoints, Gathered, Linear
 from .transcription import Collocation
-
-Array = NDArray[np.float64]
 
 
 class Weighted:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._calls.arguments import check_numbers, real_array
+from ..._calls.arguments import array_of, check_numbers, real_array
+from ..._support.arrays import Array, Mask
 from ..._support.checks import short_text
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
@@ -23,8 +23,6 @@ from .of_design import Family, OfDesign
 from .points import Gathered
 from .tip_goal import TipGoal
 from .transcription import Collocation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class End:
 
     q: Array
     aim: Aim | None
-    held: NDArray[np.bool_] | None = None
+    held: Mask | None = None
     others: tuple[Array, ...] = ()
 
     @property
@@ -73,14 +71,10 @@ def read_end(
         if set(value) == {"joints"} and near is not None:
             return _at_joints(arm, name, value["joints"], near)
         return _at_aim(arm, name, value, near, limits)
-    joints = real_array(name, value)
     given = arm.joint_position_slice.stop
-    if joints.shape not in ((given,), (arm.nq,)):
-        raise ArgumentError(
-            f"{name} has shape {joints.shape}, expected ({given},), one position for "
-            'each joint, or a place of the tip such as {"tip": (0.5, 0.2, 0.0)}'
-        )
-    check_numbers(name, joints)
+    wanted = f"({given},), one position for each joint, or a place of the tip such as "
+    wanted += '{"tip": (0.5, 0.2, 0.0)}'
+    joints = array_of(name, value, ((given,), (arm.nq,)), wanted)
     q = np.array(arm.neutral)
     q[: len(joints)] = joints
     _check_quaternions(arm, name, q)
@@ -169,7 +163,7 @@ class Rest:
         self,
         equation: EquationOfMotion,
         shared: int,
-        floating: NDArray[np.bool_] | None = None,
+        floating: Mask | None = None,
     ) -> None:
         arm = equation.arm
         n, nu = arm.nv, arm.nu
@@ -212,7 +206,7 @@ def hold(
     end: End,
     equation: EquationOfMotion,
     first: Array,
-    floating: NDArray[np.bool_] | None = None,
+    floating: Mask | None = None,
     family: Family | None = None,
 ) -> list[Term]:
     """Bounds and constraints by which the arm rests at a node.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ..._support.arrays import Array
 from .._local import Local
 from .._programs.program import Pattern, Term
-
-Array = NDArray[np.float64]
 
 
 class Gathered:

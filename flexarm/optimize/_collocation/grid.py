@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import count_of
+from ..._support.arrays import Array
 from ...errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 
 class Tableau(NamedTuple):

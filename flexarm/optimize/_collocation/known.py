@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation import Trajectory
 from .._charts import coordinate_motion, real_arm
 from .._result import OptimalMotion
 from .._verify import between
-
-Array = NDArray[np.float64]
 
 # Part of the duration by which times are apart: closer ones are one.
 _LEAST_STEP = 1e-9

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import Array
 from ...arm import Arm
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class EquationOfMotion:

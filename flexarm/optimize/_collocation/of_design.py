@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Mask
 from ...arm import Arm
 from .._clearance import Clearance
-from .._local import Local, Mask
+from .._local import Local
 from .clearance import DIFFERENCE, Apart
-
-Array = NDArray[np.float64]
 
 # Number of functions of arms at which the memory is emptied.
 _MAX_FUNCTIONS = 512

@@ -11,17 +11,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import Array
 from .._local import Local
 from .._programs.program import Pattern
 from .gathered import Gathered, Linear
 from .transcription import Collocation
 
 __all__ = ["AtPoints", "Gathered", "Linear"]
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class _Stages(NamedTuple):

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..._support.arrays import Array
 from ..._support.interrupts import allowed
 from .._parts import Spent
 from .._programs.program import NonlinearProgram
@@ -22,8 +20,6 @@ from .._programs.solvers import solve
 from .._result import OptimalMotion, each_of
 from .known import Known, known_of
 from .transcription import Collocation
-
-Array = NDArray[np.float64]
 
 # Part of a limit: an excess above it shows that a grid is too coarse, and narrower
 # limits do not help.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Mask
 from ...arm import Arm
 from ...simulation import Trajectory
 from .._around import Way, ways_around
@@ -20,8 +20,6 @@ from .clearance import Apart
 from .of_design import ApartOfDesign, Family
 from .points import AtPoints, Gathered
 from .transcription import Collocation
-
-Array = NDArray[np.float64]
 
 # Distance, over the least one, at which a pair of links counts as near in a first
 # motion: with less, a search meets pairs that it does not know; with more, it has more
@@ -149,7 +147,7 @@ class Separation:
             return False
         return self._engage(self._parts(run) < 1.0)
 
-    def _engage(self, near: NDArray[np.bool_]) -> bool:
+    def _engage(self, near: Mask) -> bool:
         came = near.any(axis=0)
         new = bool((came & ~self._used).any())
         self._used |= came

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...arm import Arm
 from .._local import Place
 from .._path import Path
-
-Array = NDArray[np.float64]
 
 
 class TipPlace:

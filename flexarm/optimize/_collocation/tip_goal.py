@@ -6,14 +6,12 @@ from collections.abc import Callable
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...arm import Arm
 from .._aim import Aim
 from .._local import Place
 from .tip_turn import Turn
-
-Array = NDArray[np.float64]
 
 # Step in rad or m of differences of first derivatives, some six digits of which are
 # right.

@@ -50,9 +50,10 @@ from copy import copy
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_arm, check_numbers, positive_number
+from ..._support.arrays import Array, Index
 from ..._support.checks import listed
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -65,9 +66,7 @@ from .grid import Grid, tableau
 
 __all__ = ["Collocation", "Grid", "Motion", "answer", "tableau"]
 
-Array = NDArray[np.float64]
-At: TypeAlias = int | NDArray[np.intp]  # places of unknowns
-Index = NDArray[np.intp]
+At: TypeAlias = int | Index  # places of unknowns
 
 
 class Motion(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._support.arrays import Array, Index, Mask
 from ...arm import Arm
 from ...simulation import Trajectory
 from .._charts import real_arm
@@ -19,10 +19,7 @@ from .gathered import Gathered, Linear
 from .of_design import Family, OfDesign
 from .points import AtPoints
 from .separation import Separation
-from .transcription import Collocation, Index
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from .transcription import Collocation
 
 # Factor of the excess by which limits are narrowed: with 1 the next search ends at the
 # limit again.

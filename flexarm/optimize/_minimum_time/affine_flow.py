@@ -15,13 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Index, Mask
 from ...arm import Arm
 from .._charts import chart_of
 from .transitions import Transitions
-
-Array = NDArray[np.float64]
 
 # Radians of the fastest mode in a step up to which matrices follow the change within
 # it: with more, the series diverges.
@@ -61,7 +59,7 @@ class Forces:
         """Knots (K + 1,) in s."""
         return self.places * self.duration
 
-    def split(self, chosen: NDArray[np.bool_]) -> Forces:
+    def split(self, chosen: Mask) -> Forces:
         """The same forces with some intervals cut into halves."""
         shares, tau = [], [self.tau[0]]
         for k, share in enumerate(self.shares):
@@ -199,7 +197,7 @@ class AffineFlow:
         found = found + part[:, None] * self._defect[:, None]
         return np.vstack([x[:1], found.reshape(-1, self._m)])
 
-    def slopes(self, E: Array, T: float, by: Array, at: NDArray[np.int_]) -> Array:
+    def slopes(self, E: Array, T: float, by: Array, at: Index) -> Array:
         """Derivatives (r, 2 nv, (K + 1) nu) of some of the states inside by forces.
 
         ``by`` are those of the states at the knots for the duration T, ``at`` (r,) the
@@ -247,10 +245,8 @@ class AffineFlow:
         """States (n + 1, 2 nv)."""
         m, T, tau = self._m, forces.duration, forces.tau
         local = self._local(T)
-        end, both = (
-            local[:, -1],
-            np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))]),
-        )
+        end = local[:, -1]
+        both = np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))])
         given = (end[:, :, m:] @ both[:, :, None])[:, :, 0]
         knots = np.empty((len(tau), m))
         knots[0] = self.x[0]

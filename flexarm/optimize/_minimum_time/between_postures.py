@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from ...kinematics import difference
@@ -28,8 +28,6 @@ from .descent import Descent, State
 from .options import PostureOptions
 from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, length_of_way, static_postures
-
-Array = NDArray[np.float64]
 
 
 @dataclass

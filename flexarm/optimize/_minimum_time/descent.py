@@ -16,15 +16,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Index
 from . import posture_numbers as numbers
 from .affine_flow import AffineFlow, Forces
 from .force_program import Change, Prices, Rows, cheapest_change
 from .posture_problem import Chosen, Knots, PostureProblem, Run, Slopes, at_samples
 from .shortest import shortest_duration
-
-Array = NDArray[np.float64]
 
 # Part of the duration for derivatives of states by it: more has errors of the second
 # order, less those of rounding.
@@ -290,10 +288,8 @@ class Descent:
             tau = old.tau + share * (new.tau - old.tau)
             T = old.duration + share * (new.duration - old.duration)
             ways.append(Forces(old.shares, tau, T))
-        missed, far = (
-            self._missed(here.run.last),
-            max(numbers.MAX_MISS, self._off(here)),
-        )
+        missed = self._missed(here.run.last)
+        far = max(numbers.MAX_MISS, self._off(here))
         priced: list[tuple[float, float, State]] = []
         for share, there in zip(shares, self._tried(ways), strict=True):
             cost = -share if self._limited else np.inf
@@ -565,7 +561,7 @@ class Descent:
             later = change[:, :, None] * (self._scale / (_DIFFERENCE * T))
         E = flow.inside(T, places)
 
-        def along(at: NDArray[np.int_]) -> Array:
+        def along(at: Index) -> Array:
             by = flow.slopes(E, T, slopes, at) * units[: forces.tau.size]
             return np.concatenate([by, later[at]], axis=2)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from ..._support.arrays import Array, Index
 from ...arm import Arm
 from ...simulation import Trajectory
 from .._charts import real_arm, real_motion
@@ -34,9 +34,6 @@ from ..limits import Limits, constant_torque
 from ..paths import time_law
 from .options import FlexibleOptions
 from .rest_postures import holding_forces
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 # Duration of the first motion over that of the rigid optimum, which an arm that bends
 # does not reach.
@@ -161,10 +158,8 @@ class FlexibleProblem:
     def as_rigid(self) -> Array:
         """Unknowns of the motion of the rigid arm, slower, with static deflection."""
         rigid, ratio = self._rigid, _FIRST_RATIO
-        shapes, scaling = (
-            CubicSpline(self.s_rest, self.postures),
-            on_path_of(rigid).scaling,
-        )
+        shapes = CubicSpline(self.s_rest, self.postures)
+        scaling = on_path_of(rigid).scaling
         q, v = shapes(scaling.s), shapes(scaling.s, 1) * scaling.sd[:, None] / ratio
         T = rigid.duration
         return self.unknowns(Known(rigid.t / T, q, v, rigid.tau, ratio * T))

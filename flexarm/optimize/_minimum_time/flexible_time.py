@@ -18,7 +18,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._support.interrupts import held
 from ...arm import Arm
@@ -42,8 +41,6 @@ from ..limits import Limits, refuse_at_rest, refuse_touching
 from .flexible_problem import FlexibleProblem, Shares, accepted
 from .options import FlexibleOptions
 from .rest_postures import static_postures
-
-Array = NDArray[np.float64]
 
 # Intervals from which on half of them are searched first.
 _MIN_INTERVALS = 8

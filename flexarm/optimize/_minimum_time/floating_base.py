@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import Mask
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._afloat import Afloat
-from .._floating import Mask, floating
+from .._floating import floating
 from .._path import Path
 from .._records import record_of
 from .._result import OptimalMotion
@@ -23,8 +24,6 @@ from ..limits import (
     constant_torque,
     refuse_unbounded,
 )
-
-Array = NDArray[np.float64]
 
 
 def bases_of(level: RigidLevel, path: Path, limits: Limits) -> Mask | None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linprog
 
-Array = NDArray[np.float64]
-
+from ..._support.arrays import Array, Index
 
 # Steps of the dual simplex method at most.
 _MAX_ITERATIONS = 5000
@@ -25,7 +22,7 @@ class Rows(NamedTuple):
     matrix: Array
     low: Array
     high: Array
-    kinds: NDArray[np.int_] | None = None
+    kinds: Index | None = None
 
 
 class Prices(NamedTuple):
@@ -92,23 +89,16 @@ def cheapest_change(
     top[m + i, i], top[m + i, i + nu] = -1.0, 1.0
     kinds = np.zeros(0, dtype=int) if limits.kinds is None else limits.kinds
     r = int(kinds.max(initial=-1)) + 1
-    shared = sparse.csc_array(
-        (np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), shape=(len(kinds), r)
-    )
-    one = sparse.eye_array(m + kept)
-    wide = 2 * (m + kept) + m
-    free = sparse.eye_array(m + kept, m)
-    equations = sparse.hstack(
-        [sparse.csc_array(top), -one, one, free, sparse.csc_array((m + kept, r))]
-    )
+    shared = kinds[:, np.newaxis] == np.arange(r)
+    one = np.eye(m + kept)
+    equations = np.hstack([top, -one, one, one[:, :m], np.zeros((m + kept, r))])
     right = -np.concatenate([missed, (tau[1:] - tau[:-1]).ravel()])
     # rows with a slack for each kind, and rows without
-    both = np.vstack([limits.matrix, fences.matrix, -fences.matrix])
-    slack = sparse.vstack([-shared, sparse.csc_array((2 * len(fences.low), r))])
     above = np.concatenate([limits.high, fences.high, -fences.low])
-    rows = sparse.hstack(
-        [sparse.csc_array(both), sparse.csc_array((len(above), wide)), slack]
-    )
+    wide = 2 * (m + kept) + m
+    rows = np.zeros((len(above), n + wide + r))
+    rows[:, :n] = np.vstack([limits.matrix, fences.matrix, -fences.matrix])
+    rows[: len(kinds), n + wide :] = -1.0 * shared
     used = np.isfinite(above)
     price = np.append(np.full(m, prices.goal), np.full(kept, prices.changes))
     cost = np.concatenate(
@@ -121,7 +111,7 @@ def cheapest_change(
     between[:n] = np.stack(bounds, axis=1)
     found = linprog(
         cost,
-        A_ub=rows.tocsr()[used],
+        A_ub=rows[used],
         b_ub=above[used],
         A_eq=equations,
         b_eq=right,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from .._aim import Aim, Branch, branches_of
 from .._collocation.ends import read_end
@@ -17,7 +17,6 @@ from .._rigid import RigidLevel
 from .._verify import angle_of_goal
 from ..limits import Limits
 
-Array = NDArray[np.float64]
 Way = Callable[[], tuple[float, Callable[[], OptimalMotion]]]
 
 # Branches that are searched at most, since each costs a whole search.

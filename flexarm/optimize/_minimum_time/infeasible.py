@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from .._follow import PathMotion
 from .._parts import Rows
 from .time_scaling import START, Infeasible
-
-Array = NDArray[np.float64]
 
 
 def explain(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...arm import Arm
 from .._charts import accelerations, coordinate_motion
 from .._limit import Limit, limits_of
 from ..limits import Limits
 from .affine_flow import slopes_at
-
-Array = NDArray[np.float64]
 
 
 class Along(NamedTuple):

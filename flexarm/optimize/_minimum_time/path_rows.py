@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._follow import PathMotion
 from .._parts import Rows
 from .._rigid import RigidLevel
 from ..limits import Limits, torques_at
 from .time_scaling import force_rows
-
-Array = NDArray[np.float64]
 
 
 def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> Rows:

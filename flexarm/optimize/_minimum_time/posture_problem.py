@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from ..._calls.records import Rollout
 from ..._calls.units import velocity_units
+from ..._support.arrays import Array, Index, Mask
 from ...arm import Arm
 from ...simulation import Trajectory
 from ...simulation.stability import stable_step
@@ -22,9 +22,6 @@ from ..limits import Limits
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
 from .limit_rows import Along, LimitRows
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Steps of the linearized arm at least.
 _MIN_STEPS = 160
@@ -130,8 +127,8 @@ class Run:
 
 
 # by names of limits: places (n, 2 p) where values may be above, then below them
-Chosen = dict[str, NDArray[np.bool_]]
-Slopes = Callable[[NDArray[np.int_]], Array]
+Chosen = dict[str, Mask]
+Slopes = Callable[[Index], Array]
 
 
 class Knots(NamedTuple):
@@ -140,7 +137,7 @@ class Knots(NamedTuple):
     number: int
     places: int
 
-    def spread(self, by: Array, at: NDArray[np.int_]) -> Array:
+    def spread(self, by: Array, at: Index) -> Array:
         """Derivatives (r, nu) by forces at places as those by forces at all knots."""
         nu = by.shape[1]
         result = np.zeros((len(by), self.number * nu))
@@ -354,10 +351,8 @@ class PostureProblem:
         """(2 nv,) of what is missed that matters little."""
         nu, modes = self._joints, self._modes
         lever = np.maximum(modes.lever, 1e-9)
-        off, fast = (
-            _MODE_SHARE * self._tolerance / lever,
-            _MODE_SHARE * self._speed / lever,
-        )
+        off = _MODE_SHARE * self._tolerance / lever
+        fast = _MODE_SHARE * self._speed / lever
         # joints that move on drift away while the arm is held
         slow = np.minimum(fast[:nu], off[:nu] / self._rest)
         swing = np.minimum(off[nu:], fast[nu:] / np.maximum(modes.frequency[nu:], 1e-9))
@@ -487,7 +482,7 @@ def _room(part: Along) -> Array:
     return np.hstack([x / limit.size for x in room])
 
 
-def _turns(value: Array) -> NDArray[np.bool_]:
+def _turns(value: Array) -> Mask:
     """Where values (n, p) are not less than those before and after."""
     result = np.ones(value.shape, dtype=bool)
     result[1:] &= value[1:] >= value[:-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Mask
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -18,8 +18,6 @@ from .._follow import Led, pose_of
 from .._path import Path
 from .._result import OptimalMotion, on_path_of
 from .._verify import between
-
-Array = NDArray[np.float64]
 
 # Postures at which the static deflection along the path is computed, and a spline drawn
 # between.
@@ -71,7 +69,7 @@ def static_postures(
     return shares, np.array(postures)
 
 
-def length_of_way(arm: Arm, postures: Array, bases: NDArray[np.bool_]) -> float:
+def length_of_way(arm: Arm, postures: Array, bases: Mask) -> float:
     """Length of a way by postures (n, nv), of tip and joints together, in m and rad."""
     tip = arm.kernels.node_pose(arm.tip_node, postures)[:, :3, 3]
     joints = (postures[-1] - postures[0])[: arm.nu][~bases[: arm.nu]]

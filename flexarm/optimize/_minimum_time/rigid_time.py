@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
 
 from ..._calls.arguments import count_of, real_array
+from ..._support.arrays import Array
 from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
@@ -27,8 +28,6 @@ from ..limits import Limits, refuse_positions, refuse_touching
 from .infeasible import explain
 from .path_rows import joined, rows_of
 from .time_scaling import SCHEMES, Infeasible, dry_friction, friction, solve
-
-Array = NDArray[np.float64]
 
 # Intervals of which half tell what finer ones would save; with fewer they tell nothing.
 _MIN_INTERVALS = 16

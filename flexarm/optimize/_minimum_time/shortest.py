@@ -13,12 +13,10 @@ forces reach it within T, on any grid and however they jump (A. E. Bryson, Y.-C.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from ..._support.arrays import Array
 from .affine_flow import AffineFlow
-
-Array = NDArray[np.float64]
 
 # Parts by which durations are shorter, from which the goal may be out of reach.
 _SHORTENINGS = (0.01, 0.03, 0.1, 0.3)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import _core
 from ..._calls.records import ScalingRun
+from ..._support.arrays import Array
 from ...errors import ConvergenceError
 from .._follow import PathMotion
 from .._parts import Rows, TimeScaling
 from .._rigid import RigidLevel
 
-Array = NDArray[np.float64]
 Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
 
 _SOLVED, _NO_WAY, START = map(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_numbers, real_array
 from ..._calls.declared import Floats
 from ..._calls.doors import checked, checked_class
+from ..._support.arrays import Array
 from ..._support.interrupts import INTERRUPTED
 from ..._support.recorded import Recorded, recorded
 from ..._support.warn import warn
@@ -19,8 +20,6 @@ from ...errors import ArgumentError, ConvergenceWarning
 from .._path import Path
 from .._result import OptimalMotion
 from .driver import time_optimal
-
-Array = NDArray[np.float64]
 
 __all__ = ["TradeOff", "trade_off"]
 

@@ -15,10 +15,9 @@ from __future__ import annotations
 from math import ceil, factorial, log2
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import matrix_balance
 
-Array = NDArray[np.float64]
+from ..._support.arrays import Array
 
 # Norm below which the series is summed, whose twelve terms then leave 3e-11 of the
 # first one; larger ones are halved and squared.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._around import ways_around
 from .._rigid import RigidLevel
 from ..limits import Limits, clearance_of, constant_torque
 from ..paths import time_law
-
-Array = NDArray[np.float64]
 
 # Ways around obstacles that are tried, each at the cost of a search.
 _MAX_WAYS = 2

@@ -17,14 +17,13 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ..._support.interrupts import Held, allowed, held
 from ..._support.optional import required
 from .program import Merged, NonlinearProgram
 from .solution import Solution, Watch
 
-Array = NDArray[np.float64]
 Buffer: TypeAlias = memoryview | None  # of CasADi
 F = TypeVar("F", bound=float | Array)
 Named = tuple[str, object]  # name and CasADi sparsity of an operand or a result

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ..._calls.arguments import real_array
+from ..._support.arrays import Array, Index
 from ...errors import ArgumentError
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 Pattern = tuple[Index, Index]  # rows, columns; entries of equal place are added
 
 

@@ -21,11 +21,10 @@ from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import Array
 from ..._support.optional import required
-
-Array = NDArray[np.float64]
 
 
 def solvable() -> bool:

@@ -6,14 +6,12 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from ..._support.arrays import Array
 from ..._support.interrupts import allowed
 from .program import NonlinearProgram
 from .solution import Solution, Watch
-
-Array = NDArray[np.float64]
 
 # Unknowns up to which SLSQP with dense matrices is faster than trust-constr.
 _MAX_DENSE = 60

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .program import NonlinearProgram
-
-Array = NDArray[np.float64]
 
 Progress = Callable[[int, float, float], object]
 

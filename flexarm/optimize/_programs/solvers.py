@@ -8,10 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
+from ..._calls.arguments import (
+    array_of,
+    count_of,
+    positive_number,
+)
 from ..._support.interrupts import held
 from ..._support.options import check_choice
-from ...errors import ArgumentError
 from .ipopt import solve_ipopt
 from .program import NonlinearProgram
 from .scipy import solve_scipy
@@ -62,12 +65,8 @@ def solve(
         Result; `success` and `status` say whether the solver reached its tolerance.
     """
     check_choice("solver", solver, ("ipopt", "scipy"))
-    z = real_array("z0", z0).copy()
-    if z.shape != (program.n,):
-        raise ArgumentError(
-            f"z0 has shape {z.shape}, expected ({program.n},), one for each unknown"
-        )
-    check_numbers("z0", z)
+    n = program.n
+    z = array_of("z0", z0, [(n,)], f"({n},), one for each unknown").copy()
     watch = Watch(
         program,
         positive_number("tolerance", tolerance),

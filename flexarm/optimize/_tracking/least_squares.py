@@ -27,9 +27,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._support.arrays import Array
 from ..._support.interrupts import allowed, held
 from ...errors import ConvergenceError
 from ...simulation.run import progress_bar
@@ -40,7 +40,6 @@ from .._programs.program import Term
 from .tip_motion import TipMotion, tip_motion
 from .tip_task import Answer, TipTask
 
-Array = NDArray[np.float64]
 Ending: TypeAlias = tuple[str, str]  # status and message
 
 # Error of the tip that weighs as much as the forces of the whole motion, as part of its

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ArgumentError, FlexarmError
 from .._collocation.costs import force_changes
 from .._collocation.transcription import Collocation
@@ -27,8 +27,6 @@ from ..limits import constant_torque
 from .least_squares import SEARCH, by_least_squares
 from .tip_motion import TipMotion, tip_motion
 from .tip_task import Answer, TipTask
-
-Array = NDArray[np.float64]
 
 # Part of the tolerance that is allowed at the nodes, between which the tip strays
 # further: of the default grid by 5 % of the tolerance at most, of one with 40 intervals

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
 
 from ..._calls.arguments import refuse_linear
+from ..._support.arrays import Array
 from .._collocation.local import EquationOfMotion
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import TipPlace
@@ -16,8 +16,6 @@ from .._collocation.tip_turn import TipTurn
 from .._collocation.transcription import Collocation, Grid
 from .._programs.program import Term
 from .tip_task import Rests, TipTask
-
-Array = NDArray[np.float64]
 
 # Postures of the first motion.
 _FIRST_POSTURES = 201

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm
+from ..._support.arrays import Array, Index
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._aside import clear_start
@@ -24,7 +24,6 @@ from .tip_trajectory import Timed
 __all__ = ["Answer", "FrequencyInverse", "Goal", "NodalForces", "Rests"]
 __all__ += ["StableInverse", "TipTask"]
 
-Array = NDArray[np.float64]
 
 _AXES = "xyz"
 # Steps of Newton's method at most, which needs a few from nearby.
@@ -142,7 +141,7 @@ class TipTask:
         neutral = self.real.neutral[: level.n_positions]
         return level.posture(level.moved(neutral, draw))
 
-    def _axes_that_move(self) -> NDArray[np.intp]:
+    def _axes_that_move(self) -> Index:
         J = self._real_place.jacobian(self._postures())
         sizes = np.abs(J).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(sizes > _MOTION_SHARE * max(sizes.max(), 1e-300))
@@ -313,7 +312,7 @@ def _solved(A: Array, b: Array) -> Array:
     return np.asarray(columns * np.linalg.lstsq(scaled, b * rows, rcond=1e-13)[0])
 
 
-def _chosen(axes: str | None, can: NDArray[np.intp]) -> NDArray[np.intp]:
+def _chosen(axes: str | None, can: Index) -> Index:
     """Numbers of the axes with these names."""
     named = "".join(_AXES[k] for k in can)
     if not (isinstance(axes, str) and axes and len(set(axes)) == len(axes)):

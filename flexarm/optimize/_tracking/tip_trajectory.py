@@ -7,14 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from .._path import Path, PathPoints
 from ..paths import TimeLaw, time_law
-
-Array = NDArray[np.float64]
 
 # Samples of a function of time, for its derivatives: fewer lose the shape of curves.
 _SAMPLES = 401

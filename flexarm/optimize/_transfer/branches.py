@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._charts import positions, real_arm
 from .._clearance import Clearance
@@ -14,8 +13,6 @@ from .._collocation.local import EquationOfMotion
 from ..limits import clearance_of, refuse_touching
 from .first_motion import smooth
 from .task import Task
-
-Array = NDArray[np.float64]
 
 # Branches that are searched at most, since each costs a whole search.
 _MAX_BRANCHES = 3

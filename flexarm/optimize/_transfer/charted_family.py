@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..._support.arrays import Array
 from ...arm import Arm
 from .._charts import Chart, chart_of, charted
 from .design import Family
-
-Array = NDArray[np.float64]
 
 # Number of arms at which the memory is emptied.
 _MAX_ARMS = 512

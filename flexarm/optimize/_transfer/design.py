@@ -14,18 +14,16 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
 from ..._calls.declared import Floats
 from ..._calls.doors import checked_class
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...bodies import Joint, RigidBody
 from ...errors import ArgumentError, ModelError
 from ...parameters.tangent import SHORT_RULES, SHORT_STEP, STEP, Arms, ArmTangent
 from .._collocation.local import EquationOfMotion
-
-Array = NDArray[np.float64]
 
 
 @checked_class

@@ -10,10 +10,11 @@ a quadratic program finds the cheapest forces of the linearized arm.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, Near, State
@@ -21,11 +22,9 @@ from .._minimum_time.posture_problem import PostureProblem
 from .._programs.quadratic import solvable
 from .._programs.solution import Progress, Solution
 from .._programs.solvers import printed
-from .force_costs import ForceProgram, quadratic_forms
+from .force_costs import cheapest_change, quadratic_forms
 from .problem import Transfer
 from .task import Task
-
-Array = NDArray[np.float64]
 
 _COSTS = {"effort", "torque rate"}  # that it knows
 # Rounds of quadratic programs at most.
@@ -117,20 +116,13 @@ class FixedTime(Descent):
         Of the first motion.
     costs : Costs
         Of motions.
-    program : ForceProgram
-        For changes of forces.
     """
 
     free = False
 
-    def __init__(
-        self,
-        problem: PostureProblem,
-        first: Forces,
-        costs: Costs,
-        program: ForceProgram,
-    ) -> None:
-        self._costs_of, self._cheapest = costs, program.cheapest_change
+    def __init__(self, problem: PostureProblem, first: Forces, costs: Costs) -> None:
+        self._costs_of = costs
+        self._cheapest = partial(cheapest_change, costs.form)
         super().__init__(problem, first, 0.0, _FIRST_FENCE, 0.0, _MIN_GAIN)
 
     def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
@@ -188,7 +180,6 @@ class ExactSteps:
         )
         self.problem.steps = self._steps(T, float(shares.max()))
         self._costs = Costs(task, shares * T, problem.size, max(unit, 1e-300))
-        self._program = ForceProgram(self._costs.form)
         held = [np.clip(x, problem.low, problem.high) for x in given]
         every = [self._from(Forces(shares, x, T)) for x in held]
         self._descent = min(every, key=lambda x: x.best.cost)
@@ -203,7 +194,7 @@ class ExactSteps:
         return max(2, int(np.ceil(longest * count)))
 
     def _from(self, forces: Forces) -> FixedTime:
-        return FixedTime(self.problem, forces, self._costs, self._program)
+        return FixedTime(self.problem, forces, self._costs)
 
     def go(self, rounds: int, progress: bool | Progress) -> None:
         """Rounds until they gain no more, then to the goal."""

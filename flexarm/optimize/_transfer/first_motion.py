@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import Array, Mask
 from ...arm import Arm
 from .._around import Way
 from .._collocation.transcription import Collocation
 from .._floating import drift
 from ..paths import time_law
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Corrections of the deflection of the first motion, each by the forces of the one
 # before.

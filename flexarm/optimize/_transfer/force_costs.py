@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from .._minimum_time.force_program import Change, Prices, Rows
 from .._programs.quadratic import minimized
-
-Array = NDArray[np.float64]
 
 
 def quadratic_forms(h: Array, weights: Mapping[str, Array], nu: int) -> Array:
@@ -39,60 +37,49 @@ def quadratic_forms(h: Array, weights: Mapping[str, Array], nu: int) -> Array:
     return W
 
 
-class ForceProgram:
-    """Quadratic programs for changes of forces, with prices for what is missed.
+def cheapest_change(
+    form: Array,
+    goal: tuple[Array, Array, Array],
+    limits: Rows,
+    fences: Rows,
+    tau: Array,
+    bounds: tuple[Array, Array],
+    prices: Prices,
+) -> Change | None:
+    """Changes of the forces, or None if there are none.
 
-    Parameters
-    ----------
-    form : (n, n) ndarray of float
-        ``y' form y`` is the cost of forces y (n,), as parts of their sizes.
+    ``y' form y`` is the cost of forces y (n,), as parts of their sizes; the others are
+    those of the function of the same name for the least time.
     """
+    missed, slopes, room = goal
+    n, m = tau.size, len(missed)
+    kinds = np.zeros(0, dtype=int) if limits.kinds is None else limits.kinds
+    r = int(kinds.max(initial=-1)) + 1
+    shared = (kinds[:, None] == np.arange(r)).astype(float)
+    # unknowns: changes, slacks of the goal with two signs, those of limits
+    one, first = np.eye(m), tau.ravel()
+    # rows of changes and of both kinds of slacks, with their limits
 
-    def __init__(self, form: Array) -> None:
-        self._form = form
+    def rows(
+        changes: Array, goal: float | Array = 0.0, limit: float | Array = 0.0
+    ) -> Array:
+        slacks = [np.broadcast_to(goal, (len(changes), 2 * m))]
+        slacks.append(np.broadcast_to(limit, (len(changes), r)))
+        return np.hstack([changes, *slacks])
 
-    def cheapest_change(
-        self,
-        goal: tuple[Array, Array, Array],
-        limits: Rows,
-        fences: Rows,
-        tau: Array,
-        bounds: tuple[Array, Array],
-        prices: Prices,
-    ) -> Change | None:
-        """Changes of the forces, or None if there are none.
-
-        Arguments are those of the function of the same name for the least time.
-        """
-        missed, slopes, room = goal
-        n, m = tau.size, len(missed)
-        kinds = np.zeros(0, dtype=int) if limits.kinds is None else limits.kinds
-        r = int(kinds.max(initial=-1)) + 1
-        shared = (kinds[:, None] == np.arange(r)).astype(float)
-        # unknowns: changes, slacks of the goal with two signs, those of limits
-        one, first = np.eye(m), tau.ravel()
-        # rows of changes and of both kinds of slacks, with their limits
-
-        def rows(
-            changes: Array, goal: float | Array = 0.0, limit: float | Array = 0.0
-        ) -> Array:
-            slacks = [np.broadcast_to(goal, (len(changes), 2 * m))]
-            slacks.append(np.broadcast_to(limit, (len(changes), r)))
-            return np.hstack([changes, *slacks])
-
-        parts = [
-            (rows(slopes, np.hstack([one, -one])), -missed - room, room - missed),
-            (rows(limits.matrix, limit=-shared), limits.low, limits.high),
-            (rows(fences.matrix), fences.low, fences.high),
-        ]
-        C, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
-        slacks = np.append(np.full(2 * m, prices.goal), np.full(r, prices.limits))
-        P = np.zeros((n + len(slacks), n + len(slacks)))
-        P[:n, :n] = 2.0 * self._form
-        q = np.append(2.0 * self._form @ first, slacks)
-        lower, upper = np.zeros(len(q)), np.full(len(q), np.inf)
-        lower[:n], upper[:n] = bounds
-        found = minimized(P, q, (C, low, high), (lower, upper))
-        if found is None:
-            return None
-        return Change(found[0][:n], found[1][:m])
+    parts = [
+        (rows(slopes, np.hstack([one, -one])), -missed - room, room - missed),
+        (rows(limits.matrix, limit=-shared), limits.low, limits.high),
+        (rows(fences.matrix), fences.low, fences.high),
+    ]
+    C, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
+    slacks = np.append(np.full(2 * m, prices.goal), np.full(r, prices.limits))
+    P = np.zeros((n + len(slacks), n + len(slacks)))
+    P[:n, :n] = 2.0 * form
+    q = np.append(2.0 * form @ first, slacks)
+    lower, upper = np.zeros(len(q)), np.full(len(q), np.inf)
+    lower[:n], upper[:n] = bounds
+    found = minimized(P, q, (C, low, high), (lower, upper))
+    if found is None:
+        return None
+    return Change(found[0][:n], found[1][:m])

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ...kinematics import difference
 from .._aim import Aim
@@ -34,8 +34,6 @@ from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
 from .stacks import Beside
 from .task import Task
-
-Array = NDArray[np.float64]
 
 # Error of the simulation at the end, as part of the way of the tip: successes have 6e-4
 # at most, by modes that grids do not resolve.

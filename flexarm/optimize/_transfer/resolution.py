@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from ..._support.arrays import Array, Mask
 from ...arm import Arm
 from .._charts import along_coordinates
 from .._collocation.grid import Grid, Tableau, tableau
@@ -25,7 +25,6 @@ from .._floating import following
 from .._minimum_time.transitions import Transitions
 from .force_costs import quadratic_forms
 
-Array = NDArray[np.float64]
 _Steps = tuple[Array, Array, Array]
 
 # Part of the intervals that are shorter at both ends, where torque rates are largest.
@@ -59,7 +58,7 @@ class Quadratic(NamedTuple):
         end: Array,
         T: float,
         weights: Mapping[str, Array],
-        bases: NDArray[np.bool_],
+        bases: Mask,
     ) -> Quadratic | None:
         """Of an arm about the middle of its way; None without a way or a model.
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ..._support.interrupts import held
 from .._aim import Branch
 from .._around import Way
@@ -37,7 +37,6 @@ from .problem import Transfer, missed, tolerances
 from .resolution import Quadratic, chosen_grid
 from .task import Task
 
-Array = NDArray[np.float64]
 Initial = Callable[[Task], Known | None]
 
 # First motions that know obstacles.
@@ -87,11 +86,10 @@ class Searches(GridSearch[Transfer]):
             self.grid, self.gap = like.grid, like.gap
         moved = np.abs(task.end.q - task.start.q)
         self.within = Within(task.arm, task.limits, moved, task.designs)
-        self.withins = [self.within]
-        for other in task.others:
-            self.withins.append(
-                Within(other.arm, without_obstacles(other.limits), moved)
-            )
+        others = (
+            Within(x.arm, without_obstacles(x.limits), moved) for x in task.others
+        )
+        self.withins = [self.within, *others]
         self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Known | None) -> None:

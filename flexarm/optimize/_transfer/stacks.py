@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._charts import chart_of
@@ -22,8 +22,6 @@ from .._result import OptimalMotion
 from ..limits import Limits
 from .first_motion import balanced
 from .task import Task
-
-Array = NDArray[np.float64]
 
 
 def stacked(arms: Sequence[Arm], task_of: Callable[[Arm], Task]) -> Task:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import (
     check_numbers,
@@ -15,6 +15,7 @@ from ..._calls.arguments import (
     real_array,
     refuse_linear,
 )
+from ..._support.arrays import Array, Mask
 from ..._support.options import place_of
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -36,7 +37,6 @@ from .charted_family import ChartedFamily
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
-Array = NDArray[np.float64]
 Costs: TypeAlias = str | Mapping[str, float] | None
 Duration: TypeAlias = float | tuple[float, float, float]
 
@@ -93,7 +93,7 @@ class Task:
     weights: Mapping[str, float]
     losses: Array | None
     limits: Limits
-    floating: NDArray[np.bool_]
+    floating: Mask
     design_cost: Callable[[Array], object] | None
     others: tuple[Task, ...] = ()
 

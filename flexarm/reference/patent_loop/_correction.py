@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_actuated, real_array
 from ..._calls.declared import Kept
 from ..._calls.doors import checked_record
+from ..._support.arrays import Array
 from ...control._loops.comparison import Comparison
 from ...errors import ArgumentError
 from ._deformations import influence
-
-Array = NDArray[np.float64]
 
 
 def _gain(what: str, value: object) -> Array:

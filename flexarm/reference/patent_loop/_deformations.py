@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import real_array
 from ..._calls.doors import checked
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 
 class Sensed(NamedTuple):

@@ -7,11 +7,12 @@ from numbers import Real
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import real_array, refuse_motors
 from ..._calls.declared import Choice, Floats, Positions, Velocities
 from ..._calls.doors import checked_class
+from ..._support.arrays import Array
 from ..._support.options import check_choice
 from ...arm import Arm
 from ...control._loops.comparison import Comparison
@@ -32,7 +33,6 @@ from ._correction import ComputedTorque
 from ._deformations import Sensed, deform, influence
 from ._record import Record
 
-Array = NDArray[np.float64]
 _Plant = Callable[[float, Array | None], object]
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._calls.arguments import shaped
 from ..._calls.declared import Floats
 from ..._calls.doors import checked
-from ..._calls.maps import core_array
+from ..._support.arrays import Array
 from ...se3 import so3_hat
-
-Array = NDArray[np.float64]
 
 _SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 
@@ -50,7 +49,7 @@ def lower_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     >>> screws.lower_wedge([[1, 0, 0], [0, 0, 2]]) @ [0, 1, 0, 0, 0, 0]
     array([ 0.,  0.,  1., -2.,  0.,  0.])
     """
-    a = core_array("vector", vector, (2, 3))
+    a = shaped("vector", vector, 2, 3)
     return blocks(so3_hat(a[..., 0, :]), so3_hat(a[..., 1, :]))
 
 
@@ -81,7 +80,7 @@ def upper_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     >>> np.array_equal(I @ screws.lower_wedge(w), screws.upper_wedge(w) @ I)
     True
     """
-    a = core_array("vector", vector, (2, 3))
+    a = shaped("vector", vector, 2, 3)
     return np.asarray(-lower_wedge(a).swapaxes(-1, -2))
 
 
@@ -108,7 +107,7 @@ def fold_mass(matrix: Annotated[ArrayLike, Floats("(..., 3, 3)")]) -> Array:
     >>> float(a @ screws.fold_mass(np.diag([2.0, 3.0, 4.0])) @ a)  # 2 + 0.4 eps
     2.4
     """
-    M = core_array("matrix", matrix, (3, 3))
+    M = shaped("matrix", matrix, 3, 3)
     upper = np.concatenate([M, M], axis=-1)
     lower = np.concatenate([M, np.zeros_like(M)], axis=-1)
     return np.concatenate([upper, lower], axis=-2)

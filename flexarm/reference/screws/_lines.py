@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import se3
+from ..._calls.arguments import shaped
 from ..._calls.declared import Choice, Floats, Twists
 from ..._calls.doors import checked
-from ..._calls.maps import core_array, core_arrays
+from ..._calls.maps import core_arrays
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
 from ._rotations import rotation_apply, rotation_bracket
-
-Array = NDArray[np.float64]
 
 
 @checked
@@ -305,7 +305,7 @@ def mode_twists(
         "bending_z": bending_z,
         "slope_z": slope_z,
     }
-    arrays = {name: core_array(name, x, (None,)) for name, x in given.items()}
+    arrays = {name: shaped(name, x, None) for name, x in given.items()}
     lengths = {name: x.shape[-1] for name, x in arrays.items()}
     if len({*lengths.values()}) > 1:
         counts = ", ".join(f"{name} {n}" for name, n in lengths.items())
@@ -349,7 +349,7 @@ def elastic_screws(twists: Twists, *, projecting: bool = False) -> Array:
     array([[0., 0., 0., 0., 0., 0.],
            [0., 0., 3., 0., 2., 0.]])
     """
-    twists = core_array("twists", twists, (6,))
+    twists = shaped("twists", twists, 6)
     none = np.zeros_like(twists)
     return dual_screw(twists, none) if projecting else dual_screw(none, twists)
 

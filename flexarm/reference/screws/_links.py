@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import se3
 from ..._calls.declared import Floats, Poses, Twists
 from ..._calls.doors import checked
 from ..._calls.maps import core_arrays
+from ..._support.arrays import Array
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
-
-Array = NDArray[np.float64]
 
 
 def pair(real: Array, dual: Array, axis: int) -> Array:

@@ -10,18 +10,16 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..._calls.arguments import count_of
+from ..._calls.arguments import count_of, shaped
 from ..._calls.declared import Choice, Floats
 from ..._calls.doors import checked
-from ..._calls.maps import core_array
 from ..._core import MAX_BODIES
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists
-
-Array = NDArray[np.float64]
 
 
 @checked
@@ -49,7 +47,7 @@ def paper_twist(twist: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     >>> screws.paper_twist(np.arange(12).reshape(2, 6))
     array([ 0.,  1.,  2.,  6.,  7.,  8.,  3.,  4.,  5.,  9., 10., 11.])
     """
-    t = core_array("twist", twist, (2, 6))
+    t = shaped("twist", twist, 2, 6)
     halves = t.reshape(*t.shape[:-1], 2, 3).swapaxes(-3, -2)
     return np.ascontiguousarray(halves).reshape(*t.shape[:-2], 12)
 
@@ -79,7 +77,7 @@ def twist_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Array
     >>> screws.twist_from_paper(np.arange(12))[0]
     array([0., 1., 2., 6., 7., 8.])
     """
-    x = core_array("vector", vector, (12,))
+    x = shaped("vector", vector, 12)
     parts = x.reshape(*x.shape[:-1], 2, 2, 3).swapaxes(-3, -2)
     return np.ascontiguousarray(parts).reshape(*x.shape[:-1], 2, 6)
 
@@ -109,7 +107,7 @@ def paper_wrench(wrench: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     >>> screws.paper_wrench(np.arange(12).reshape(2, 6))
     array([ 3.,  4.,  5.,  9., 10., 11.,  0.,  1.,  2.,  6.,  7.,  8.])
     """
-    return np.roll(paper_twist(core_array("wrench", wrench, (2, 6))), 6, axis=-1)
+    return np.roll(paper_twist(shaped("wrench", wrench, 2, 6)), 6, axis=-1)
 
 
 @checked
@@ -137,7 +135,7 @@ def wrench_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Arra
     >>> screws.wrench_from_paper(np.arange(12))[0]  # moment, force
     array([6., 7., 8., 0., 1., 2.])
     """
-    return twist_from_paper(np.roll(core_array("vector", vector, (12,)), 6, axis=-1))
+    return twist_from_paper(np.roll(shaped("vector", vector, 12), 6, axis=-1))
 
 
 @checked
@@ -162,7 +160,7 @@ def paper_rotation_matrix(X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")]) -> 
     >>> screws.paper_rotation_matrix(X)[4]
     array([0.1, 0. , 0. , 0. , 1. , 0. ])
     """
-    X = core_array("X", X, (2, 3, 3))
+    X = shaped("X", X, 2, 3, 3)
     return blocks(X[..., 0, :, :], X[..., 1, :, :])
 
 
@@ -191,7 +189,7 @@ def paper_pose_matrix(T: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")]) -> Arra
     >>> screws.paper_pose_matrix(T)[:, 6]
     array([1.  , 0.  , 0.  , 0.  , 0.05, 0.  , 1.  ])
     """
-    T = core_array("T", T, (2, 4, 4))
+    T = shaped("T", T, 2, 4, 4)
     result = np.zeros((*T.shape[:-3], 7, 7))
     result[..., :6, :6] = paper_rotation_matrix(T[..., :3, :3])
     result[..., :6, 6] = T[..., :3, 3].reshape(*T.shape[:-3], 6)
@@ -232,7 +230,7 @@ def pose_from_paper(matrix: Annotated[ArrayLike, Floats("(..., 7, 7)")]) -> Arra
            [0., 0., 1., 0.],
            [0., 0., 0., 1.]])
     """
-    Y = core_array("matrix", matrix, (7, 7))
+    Y = shaped("matrix", matrix, 7, 7)
     result = np.zeros((*Y.shape[:-2], 2, 4, 4))
     result[..., 0, :3, :3], result[..., 1, :3, :3] = Y[..., :3, :3], Y[..., 3:6, :3]
     result[..., :3, 3] = Y[..., :6, 6].reshape(*Y.shape[:-2], 2, 3)
@@ -271,7 +269,7 @@ def paper_shift_matrix(p: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     >>> screws.paper_shift_matrix([[-1, 0, 0], [0, 0, 0]])[7, :3]
     array([0., 0., 1.])
     """
-    wedge = lower_wedge(core_array("p", p, (2, 3)))
+    wedge = lower_wedge(shaped("p", p, 2, 3))
     return blocks(np.broadcast_to(np.eye(6), wedge.shape), wedge)
 
 
@@ -334,7 +332,7 @@ def paper_adjoint_matrix(T: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")]) -> A
     >>> np.allclose(moved, screws.paper_twist(screws.apply_adjoint(T, line)))
     True
     """
-    T = core_array("T", T, (2, 4, 4))
+    T = shaped("T", T, 2, 4, 4)
     turn = paper_rotation_matrix(T[..., :3, :3])
     return blocks(turn, lower_wedge(T[..., :3, 3]) @ turn)
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import refuse_linear
+from ..._support.arrays import Array
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...optimize._tracking.least_squares import stepped
@@ -31,8 +31,6 @@ from ...optimize._tracking.tip_task import Answer, StableInverse, TipTask
 from ._inverse_motion import Ends, Grid, StableInversion, State
 from ._sparse_newton import Newton
 from ._zero_dynamics import zeros_at_rest
-
-Array = NDArray[np.float64]
 
 # Nodes of a motion and of what is before and after it: a bound of memory and time.
 MAX_NODES = 40000

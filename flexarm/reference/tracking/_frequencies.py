@@ -21,14 +21,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ArgumentError
 from ...optimize._tracking.tip_task import Answer, FrequencyInverse, TipTask
 from ._boundary_values import check_square, refuse_what_has_no_tangent
 from ._zero_dynamics import zeros_at_rest
-
-Array = NDArray[np.float64]
 
 # Shift of the transform times the duration at most: e^8 enlarges rounding.
 _MAX_SHIFT = 8.0

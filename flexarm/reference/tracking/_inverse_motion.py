@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._support.arrays import Array
 from ...optimize._tracking.tip_task import Rests, TipTask
 from ._zero_dynamics import Zeros, most_real
-
-Array = NDArray[np.float64]
 
 # weights of the neighbors -2 to 2 for rates and accelerations, inside and at the ends
 _RATE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0

@@ -21,13 +21,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import se3
+from ..._support.arrays import Array, Index, Mask
 from ...arm import Arm
 from ...kinematics import difference
-
-Array = NDArray[np.float64]
 
 
 class Motion(NamedTuple):
@@ -114,7 +112,7 @@ def _step_maps(arm: Arm, q: Array) -> tuple[Array | None, Array | None]:
     return back, ahead
 
 
-def _counts(begins: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _counts(begins: Mask) -> Index:
     """Number of first parameters that act at each time."""
     c = begins.shape[1]
     last = c - np.argmax(begins[:, ::-1], axis=1)

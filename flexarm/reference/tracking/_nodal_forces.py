@@ -11,15 +11,13 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
 from ...optimize._tracking.tip_task import TipTask
 from ...simulation import Trajectory, simulate
 from ._newmark_tangent import Motion, tangents
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

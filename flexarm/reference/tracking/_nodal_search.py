@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import real_array, refuse_linear
+from ..._support.arrays import Array
 from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
@@ -18,8 +19,6 @@ from ...optimize._tracking.tip_task import Answer, NodalForces, TipTask
 from ...simulation.run import progress_bar
 from ._newmark_tangent import Motion
 from ._nodal_forces import Shooting, windows_of
-
-Array = NDArray[np.float64]
 
 # The first damping above none, as part of the largest square of a column.
 _MIN_DAMPING = 1e-3

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array
 from ...errors import ConvergenceError
 from ...optimize._tracking.least_squares import Ending
 from ._inverse_motion import StableInversion, State
-
-Array = NDArray[np.float64]
 
 # Size of a step that is rounding if it does not become shorter.
 _ROUNDING = 1e-6

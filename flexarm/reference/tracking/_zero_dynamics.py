@@ -13,12 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._support.arrays import Array, Complex, Index
 from ...optimize._tracking.tip_task import TipTask
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Part of the largest alpha within which beta is 0, and a zero infinite.
 _BETA_TOLERANCE = 1e-9
@@ -45,7 +42,7 @@ class Zeros:
     rows: Complex
 
     @property
-    def oscillating(self) -> NDArray[np.intp]:
+    def oscillating(self) -> Index:
         """Vibrations that do not move the tip and do not grow, one index for each pair.
 
         Without those that have a growing partner, as mirrored zeros do.
