@@ -18,10 +18,8 @@ from .explain import check_out
 if TYPE_CHECKING:
     from .records import Rollout, SampledLoop
 
-Places = Index
 
-
-def groups(numbers: Places) -> Iterator[tuple[int, Places]]:
+def groups(numbers: Index) -> Iterator[tuple[int, Index]]:
     """Yield the number of each arm that occurs in `numbers`, and its places."""
     order = np.argsort(numbers, kind="stable")
     arms, first = np.unique(numbers[order], return_index=True)
@@ -29,7 +27,7 @@ def groups(numbers: Places) -> Iterator[tuple[int, Places]]:
         yield from zip(map(int, arms), np.split(order, first[1:]), strict=True)
 
 
-def rows(array: ArrayLike, batch: tuple[int, ...], core: int, at: Places) -> Array:
+def rows(array: ArrayLike, batch: tuple[int, ...], core: int, at: Index) -> Array:
     """States of an operand that broadcasts to a batch, by their flat places."""
     array = np.asarray(array)
     if array.ndim < core:
@@ -41,7 +39,7 @@ def rows(array: ArrayLike, batch: tuple[int, ...], core: int, at: Places) -> Arr
 
 
 def by_arm(
-    index: Places | int,
+    index: Index | int,
     compute: Callable[[int, list[Array]], Array],
     arrays: list[Array],
     cores: list[int],
@@ -111,7 +109,7 @@ class Grouped:
         return out
 
 
-def _parts(run: Any, at: Places) -> dict[str, Any]:
+def _parts(run: Any, at: Index) -> dict[str, Any]:
     """Rows of the arrays of a run that have one for each trajectory."""
     parts: dict[str, Any] = {}
     _, table = _core.RECORDS[type(run).__name__]
@@ -125,9 +123,9 @@ def _parts(run: Any, at: Places) -> dict[str, Any]:
 
 def _each(
     arms: tuple[ArmLike, ...],
-    numbers: Places,
+    numbers: Index,
     threads: int,
-    of_arm: Callable[[ArmLike, Places], None],
+    of_arm: Callable[[ArmLike, Index], None],
 ) -> None:
     """Call a function of each arm and its places, so many arms at once."""
     if threads == 1:
@@ -146,14 +144,14 @@ def _each(
 
 def _run(
     arms: tuple[ArmLike, ...],
-    numbers: Places,
+    numbers: Index,
     run: Rollout | SampledLoop,
-    call: Callable[[ArmLike, Places, dict[str, Any]], None],
+    call: Callable[[ArmLike, Index, dict[str, Any]], None],
 ) -> None:
     """Call a function of each arm with its rows, and store those that it writes."""
     _, table = _core.RECORDS[type(run).__name__]
 
-    def one(arm: ArmLike, at: Places) -> None:
+    def one(arm: ArmLike, at: Index) -> None:
         parts = _parts(run, at)
         try:
             call(arm, at, parts)
@@ -165,7 +163,7 @@ def _run(
     _each(arms, numbers, run.threads, one)
 
 
-def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -> None:
+def sampled_loop(arms: tuple[ArmLike, ...], numbers: Index, run: SampledLoop) -> None:
     """Run sampled loops arm by arm, as many arms at once as the run has threads.
 
     Parameters
@@ -178,13 +176,13 @@ def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -
         Run of n loops.
     """
 
-    def one(arm: ArmLike, at: Places, parts: dict[str, Any]) -> None:
+    def one(arm: ArmLike, at: Index, parts: dict[str, Any]) -> None:
         arm.kernels.sampled_loop(run._replace(**parts, threads=1))
 
     _run(arms, numbers, run, one)
 
 
-def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
+def rollout(arms: tuple[ArmLike, ...], numbers: Index, run: Rollout) -> None:
     """Run trajectories arm by arm, as many arms at once as the run has threads.
 
     Parameters
@@ -197,7 +195,7 @@ def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
         Run of n trajectories.
     """
 
-    def one(arm: ArmLike, at: Places, parts: dict[str, Any]) -> None:
+    def one(arm: ArmLike, at: Index, parts: dict[str, Any]) -> None:
         gains = run.feedback
         if gains is not None:
             gains = gains._replace(**_parts(gains, at))

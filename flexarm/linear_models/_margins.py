@@ -10,8 +10,6 @@ import numpy as np
 from .._support.arrays import Array, Complex, Index
 from .loops import frequency_grids, rates_of
 
-Numbers = Index
-
 # Points of frequencies, besides those about resonances.
 _POINTS = 400
 # Halvings of an interval with a crossing: to the last digit.
@@ -63,7 +61,7 @@ class Loops:
         shifted = s[:, np.newaxis, np.newaxis] * np.eye(len(A)) - A
         return np.asarray(U @ np.linalg.solve(shifted, B.astype(complex)) + E)
 
-    def ratios(self, k: Numbers, i: Numbers) -> Callable[[Array], Complex]:
+    def ratios(self, k: Index, i: Index) -> Callable[[Array], Complex]:
         """Function of frequencies (c,) to return ratios of inputs i of the loops k.
 
         All other loops are closed: the diagonal of the sensitivity is ``1 / (1 + L)``.
@@ -125,7 +123,7 @@ def _log_size(ratios: Complex) -> Array:
 
 def _crossings(
     loops: Loops, omega: Array, ratios: Complex, part: Callable[[Complex], Array]
-) -> tuple[Numbers, Numbers, Array]:
+) -> tuple[Index, Index, Array]:
     """Loops, inputs and frequencies at which a part of a ratio is zero, by halving."""
     signs = np.sign(part(ratios))
     k, at, i = np.nonzero(np.diff(signs, axis=1))

@@ -19,7 +19,6 @@ from ._points import Points
 
 OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
 
-Numbers = Index
 
 # Arms that are kept for later parts, at most.
 _MAX_RECENT = 64
@@ -90,11 +89,11 @@ class _Work:
                 p.axis for p in task.points.parameters if p.name in task.of_arm
             )
         )
-        self._done: list[tuple[Numbers, dict[str, np.ndarray]]] = []
+        self._done: list[tuple[Index, dict[str, np.ndarray]]] = []
         self._failed: dict[int, str] = {}
         self._doubts: dict[int, str] = {}
 
-    def call(self, numbers: Numbers) -> None:
+    def call(self, numbers: Index) -> None:
         """Results of these points, by one call or, where it fails, by several."""
         task = self._task
         numbers = self._with_arms(numbers)
@@ -131,7 +130,7 @@ class _Work:
             self._doubts[int(numbers[0])] = kept[DeflectionWarning]
         self._done.append((numbers, values))
 
-    def _with_arms(self, numbers: Numbers) -> Numbers:
+    def _with_arms(self, numbers: Index) -> Index:
         """Points whose arms could be made; the others have failed."""
         if not callable(self._task.arm):
             return numbers
@@ -145,7 +144,7 @@ class _Work:
                 fine[i] = False
         return numbers[fine]
 
-    def _keys(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
+    def _keys(self, numbers: Index) -> Iterator[tuple[int, ...]]:
         """Keys of the arms of points: indices on their axes."""
         at = self._task.points.indices(numbers)
         if not self._arm_axes:  # one arm for all
@@ -178,7 +177,7 @@ class _Work:
                 f"arm returned {type(arm).__name__}, expected flexarm.Arm"
             )
 
-    def _arm(self, numbers: Numbers) -> tuple[Arm | ArmStack, ...]:
+    def _arm(self, numbers: Index) -> tuple[Arm | ArmStack, ...]:
         """The first argument: nothing, an arm, or a stack with one for each point."""
         task = self._task
         if not callable(task.arm):
@@ -190,7 +189,7 @@ class _Work:
             return (arms[0],)
         return (stack(arms)[np.array([distinct[key] for key in keys])],)
 
-    def _given(self, numbers: Numbers) -> dict[str, object]:
+    def _given(self, numbers: Index) -> dict[str, object]:
         task, at = self._task, self._task.points.indices(numbers)
         given = {}
         for p in task.points.parameters:
@@ -223,7 +222,7 @@ def _message(error: Exception) -> str:
 def put(
     found: Mapping[str, np.ndarray],
     values: dict[str, np.ndarray],
-    place: Numbers,
+    place: Index,
     count: int,
 ) -> None:
     """Put results of some points among those of `count`, of a type for both."""

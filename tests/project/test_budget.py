@@ -15,13 +15,13 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2086,
+    "_calls": 2085,
     "_support": 2067,
     "beams": 3101,
-    BESIDE: 2352,
+    BESIDE: 2349,
     "bodies": 4071,
     "constraints": 193,
-    "control": 4972,
+    "control": 4971,
     "demo": 509,
     "derivatives": 191,
     "descriptions": 830,
@@ -33,12 +33,12 @@ LINES: dict[str, int] = {
     "interop": 623,
     "kinematics": 768,
     "library": 1339,
-    "linear_models": 2781,
+    "linear_models": 2780,
     "loads": 378,
     "measured": 1785,
     "mjcf": 276,
     "model": 1819,
-    "optimize": 12993,
+    "optimize": 12_991,
     "parameters": 1802,
     "plotting": 3629,
     "reference": 5256,
@@ -46,11 +46,11 @@ LINES: dict[str, int] = {
     "se3": 240,
     "simulation": 2122,
     "statics": 2012,
-    "studies": 2012,
+    "studies": 2011,
     "twists": 393,
     "urdf": 2626,
 }
-MAX_LINES = 70_588  # of all rooms; the aim is 50_000
+MAX_LINES = 70_403  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400

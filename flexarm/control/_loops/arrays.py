@@ -31,8 +31,6 @@ from ..states import is_ordinary
 from .linear_controller import LinearController, rows_of
 from .record import LoopRun, ending
 
-Bools = Mask
-
 # Part of a sample time within which two times are one.
 _TIME_TOLERANCE = 1e-9
 
@@ -249,7 +247,7 @@ class Loop(Flattened):
             "long for the arm"
         )
 
-    def _limits_text(self, saturated: Bools, done: Bools) -> str:
+    def _limits_text(self, saturated: Mask, done: Mask) -> str:
         """Clause about how often limits were active."""
         if not self.limited:
             return ""
@@ -265,7 +263,7 @@ class Loop(Flattened):
         )
 
 
-def ordinary(q: Array, qd: Array) -> Bools:
+def ordinary(q: Array, qd: Array) -> Mask:
     """Whether states of many members and times are finite and of ordinary size."""
     result = np.empty(q.shape[:-1], dtype=bool)
     for part in parts(result.shape):

@@ -176,10 +176,6 @@ class AtPoints:
         drift = (s.slope @ Y).reshape(P, -1) * self._beta[:, None]
         return w, s, drift, Y
 
-    def states(self, z: Array) -> Array:
-        """(P, k) states w = (q, v, a, tau, p) at the points."""
-        return self._state(z)[0]
-
     def _weights(self, z: Array, s: _Stages) -> Array:
         return s.weight * np.repeat(self.motion.steps(z), self._d)
 
