@@ -18,7 +18,7 @@ from ..identification import Identification, Record, Sensor, identify, predicted
 from ..linear_models import outputs
 from ..vibration import natural_frequencies
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -263,20 +263,13 @@ def _add(
 
 def figure(runs: Mapping[str, Record], found: Mapping[str, Array]) -> Figure:
     """Measured and predicted angles of two periods, and their differences."""
-    from matplotlib.figure import Figure
-
-    result = Figure(figsize=(11.0, 2.2 * len(runs)), layout="constrained")
-    axes = result.subplots(len(runs), 2, squeeze=False)
-    for (name, run), (hub, strain) in zip(runs.items(), axes, strict=True):
-        for axis, j, end in ((hub, 0, 10.0), (strain, 1, 2.6)):
+    panels = []
+    for name, run in runs.items():
+        for j, (title, end) in enumerate((("hub", 10.0), ("strain at the tip", 2.6))):
             some = run.t <= end
-            t, y, own = run.t[some], run.y[some, j], found[name][some, j]
-            axis.plot(t, y / DEGREE, color="0.6", lw=2.0, label="measured")
-            axis.plot(t, own / DEGREE, lw=0.9, label="predicted")
-            axis.plot(t, (own - y) / DEGREE, lw=0.7, label="error")
-            axis.set_ylabel(f"{name} (deg)")
-            axis.set_title("hub" if j == 0 else "strain, as angle of the tip")
-    axes[0, 0].legend(loc="upper right", fontsize="small", ncols=3)
-    for axis in axes[-1]:
-        axis.set_xlabel("time (s)")
-    return result
+            t, y, own = run.t[some], run.y[some, j] / DEGREE, found[name][some, j]
+            own = own / DEGREE
+            lines = [("measured", t, y, "0.6"), ("predicted", t, own, "C0")]
+            lines.append(("error", t, own - y, "C1"))
+            panels.append(Panel(title, "time (s)", f"{name} (deg)", lines))
+    return compared(panels, 2, 2.2)
