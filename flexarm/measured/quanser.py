@@ -535,6 +535,7 @@ def panel(name: str, y: Array, seen: Array) -> Panel:
     """Predicted and measured signal over time."""
     t, title = clock(len(y)), f"{name}: {100.0 * relative(y, seen):.1f} %"
     lines = [("measured", t, 1e3 * seen, "C0"), ("predicted", t, 1e3 * y, "C1--")]
+    lines.append(("error", t, 1e3 * (y - seen), "0.5"))
     return Panel(title, "time (s)", "angle (mrad)", lines)
 
 

@@ -35,7 +35,7 @@ LINES: dict[str, int] = {
     "library": 1339,
     "linear_models": 2780,
     "loads": 378,
-    "measured": 1785,
+    "measured": 1780,
     "mjcf": 276,
     "model": 1819,
     "optimize": 12_991,
@@ -50,7 +50,7 @@ LINES: dict[str, int] = {
     "twists": 393,
     "urdf": 2626,
 }
-MAX_LINES = 70_403  # of all rooms; the aim is 50_000
+MAX_LINES = 70_398  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
