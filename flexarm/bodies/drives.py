@@ -105,10 +105,11 @@ def part(what: str, value: object, kind: type[T]) -> T:
     if isinstance(value, kind):
         return value
     needed = [f.name for f in fields(cast(Any, kind)) if f.default is MISSING]
-    raise ModelError(
-        f"{what} is {short_text(value)}, expected {kind.__name__} or None; "
-        f"{what.split()[0]}=flexarm.{kind.__name__}({', '.join(needed)})"
-    )
+    word, name = what.split()[0], kind.__name__
+    given = f"{word}=flexarm.{name}({', '.join(needed)})"
+    if isinstance(getattr(value, word, None), kind):  # as a motor has a drive
+        given = f"give its {word}: {word}=....{word}"
+    raise ModelError(f"{what} is {short_text(value)}, expected {name} or None; {given}")
 
 
 NotNegative = Annotated[float, Kept(zero_or_more)]

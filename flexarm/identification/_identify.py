@@ -83,8 +83,8 @@ def identify(
     measured : Record, Postures, FrequencyResponse or a list of one of them
         Recorded runs, all with the same parameters, in which joints may be inputs, see
         ``Record.prescribed``; or postures at rest under known loads, or responses of
-        small motions, all of the same inputs, for both of which options of motions
-        have no meaning.
+        small motions, all of the same inputs, for both of which options of motions are
+        refused.
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
@@ -236,6 +236,8 @@ def identify(
         given = {"estimate_state": estimate_state is not False}
         given |= {"stages": stages is not None, "inputs": inputs is not None}
         given |= {"method": method != "output error", "sigma": sigma is not None}
+        given |= {"integrator": integrator != "rk4", "max_step": max_step is not None}
+        given["interpolation"] = interpolation != "linear"
         _refuse_unused(kind, given)
     if postures:
         method, problem = STATIC, Statics(arms, p, postures, outputs)
@@ -280,9 +282,11 @@ def identify(
 def _refuse_unused(kind: str, given: Mapping[str, bool]) -> None:
     """Refuse options that data without motion, or inverse dynamics, do not use."""
     still, method = f"{kind}, which have no motion", "method 'inverse dynamics', which "
-    why = dict.fromkeys(("method", "estimate_state", "stages", "inputs"), still)
+    steps = ("interpolation", "integrator", "max_step")
+    why = dict.fromkeys(("method", "estimate_state", "stages", "inputs", *steps), still)
     if not kind:
         why = {
+            **dict.fromkeys(steps, method + "simulates no motion"),
             "estimate_state": method + "needs no initial state",
             "sigma": method + "estimates the error of its forces",
             "inputs": method + "compares forces in tau with its own",

@@ -159,6 +159,8 @@ def test_volts_are_numbers():
         motor.torque("six")
     with pytest.raises(ArgumentError, match="volts is nan, expected finite"):
         motor.torque(np.nan)
+    with pytest.raises(ModelError, match=r"expected Drive or None; give its drive"):
+        fa.Joint(drive=motor)
     weak = motor.replace(current_limit=1.0)
     with pytest.raises(ArgumentError, match=r"rate\[1\] is inf, expected finite"):
         weak.torque(6.0, rate=[0.0, np.inf])

@@ -133,6 +133,12 @@ REFUSED: dict[str, tuple[str, Any]] = {
             cantilever, [60.0], postures(FORCES), outputs=SWAY, stages=[0.5, 1.0]
         ),
     ),
+    "steps": (
+        "max_step is given for postures, which have no motion",
+        lambda: identify(
+            cantilever, [60.0], postures(FORCES), outputs=SWAY, max_step=1e-3
+        ),
+    ),
     "a start": (
         "q0 of postures 0",
         lambda: predicted_signals(cantilever([1.0]), Postures([1.0], np.zeros(3))),
