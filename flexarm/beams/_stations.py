@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.quadrature import gauss_rule
 from ..bodies.body import turning
 from ..bodies.models import FlexibleBody
@@ -20,7 +21,6 @@ from ..errors import ModelError
 from ._coordinates import Basis
 from ._line import Line, Payload
 
-Array = NDArray[np.float64]
 Carried = tuple[Array, Array, Array]  # masses, centres of mass, inertias of nodes
 
 

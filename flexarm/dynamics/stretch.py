@@ -21,6 +21,7 @@ import numpy as np
 
 from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.links import link_name, link_ranges
+from .._support.arrays import Mask
 from .._support.printing import percent
 from .._support.warn import warn
 from ..bodies.left_out import left_out
@@ -101,11 +102,26 @@ def _stretching(arm: ArmLike) -> list[int]:
     ]
 
 
+def _strain(arm: ArmLike, k: int, q: Array) -> Array:
+    """Strains (..., cuts) of body k along its line."""
+    part = q[..., arm.mode_slice(k, positions=True)]
+    return np.asarray(part @ arm.bodies[k].beam.strain[:, 0].T)
+
+
+def is_crushed(arm: AnyArm, q: Array) -> Mask:
+    """Whether a link (...) is shortened by more than its length."""
+    result = np.zeros(q.shape[:-1], dtype=bool)
+    if not isinstance(arm, StackLike):
+        for k in _stretching(arm):
+            result |= (_strain(arm, k, q) <= -1.0).any(axis=-1)
+    return result
+
+
 def _warn_of_bodies(arm: ArmLike, q: Array) -> None:
     """Warn of a body whose stretch changes how it bends, or leaves nothing of it."""
     for k in _stretching(arm):
         body = arm.bodies[k]
-        strain = q[:, arm.mode_slice(k, positions=True)] @ body.beam.strain[:, 0].T
+        strain = _strain(arm, k, q)
         largest = float(np.abs(strain).max(initial=0.0))
         what = ""
         if strain.min(initial=0.0) <= -1.0:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._support.arrays import Array
 
 # Least effect of a parameter, changed by its size, in parts of the signals or of the
 # effect of others: exact derivatives are accurate to some 1e-11.  Half and twice of

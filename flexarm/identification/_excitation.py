@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError, ModelError, SimulationWarning
@@ -28,8 +29,6 @@ from ..statics import equilibrium
 from ..vibration import natural_frequencies
 from ._output_error import OutputError, Steps
 from ._records import Record, signals_of, values_of
-
-Array = NDArray[np.float64]
 
 FAMILIES = ("inertia", "joint")  # of base parameters
 # Samples of a period of the highest harmonic at least.  With half of them its peaks

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from .._calls.arguments import check_actuated, check_arm, check_numbers, real_array
 from .._calls.declared import Choice, Floats, Posture
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.checks import as_generator
 from .._support.interrupts import allowed, held
 from .._support.recorded import recorded
@@ -38,8 +39,6 @@ from ._inverse_dynamics import read_rigid
 from ._records import signals_of, standard_deviations
 from ._result import MESSAGES
 from ._search import Stopped
-
-Array = NDArray[np.float64]
 
 _KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
 _BOUNDING = ("torque", "position", "velocity", "acceleration")

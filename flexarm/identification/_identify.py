@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Annotated, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.interrupts import held
 from .._support.recorded import recorded
 from .._support.warn import warn
@@ -31,7 +32,6 @@ from ._result import STATIC, Identification, identified
 from ._search import Bounds as Pairs
 from ._search import FitOptions, fit, in_stages, scatter_of
 
-Array = NDArray[np.float64]
 Bounds: TypeAlias = Annotated[
     Sequence[Sequence[float | None]],
     Sequenced(

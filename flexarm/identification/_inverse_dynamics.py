@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
 from .._calls.doors import checked
+from .._support.arrays import Array
 from .._support.recorded import recorded
 from ..arm import Arm
 from ..errors import ArgumentError, ModelError
@@ -21,7 +21,6 @@ from ._records import Record, check_record, read_records, signals_of
 from ._result import Identification, identified
 from ._search import FitOptions, fit, scatter_of
 
-Array = NDArray[np.float64]
 Names: TypeAlias = str | Sequence[str] | None
 Bodies: TypeAlias = str | int | Sequence[str | int] | None
 

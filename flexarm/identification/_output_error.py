@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from .._support.options import did_you_mean
 from ..arm import Arm
@@ -38,8 +39,6 @@ from ..simulation.stability import CONDITIONAL, stable_step
 from ..statics import equilibrium
 from ._covariance import MIN_EFFECT
 from ._records import Record, Sensing, check_record, made, refuse_uneven
-
-Array = NDArray[np.float64]
 
 # Part of the longest stable step, within which fast modes keep their vibration.  With
 # half of it searches take longer for the same estimates, with twice motions diverge.

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.interrupts import uninterrupted
 from .._support.options import did_you_mean
 from ..arm import Arm
@@ -19,8 +19,6 @@ from ..errors import ArgumentError, ConvergenceError, ModelError
 from ..statics import equilibrium
 from ._output_error import Problem
 from ._records import Sensing, check_count, measurements
-
-Array = NDArray[np.float64]
 
 # Step of central differences of equilibria, in sizes of unknowns: an error of 1e-8 of
 # the curvature, and 1e-6 of the tolerance of the postures.

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.declared import Floats, Kept
 from .._calls.doors import checked, checked_class, checked_record
+from .._support.arrays import Array
 from .._support.checks import as_array, as_generator, finite, positive
 from ..arm import Arm
 from ..bodies.drives import NotNegative
@@ -22,7 +23,6 @@ from ..linear_models.strain import Output
 from ..simulation import Trajectory
 from ..simulation.run import times
 
-Array = NDArray[np.float64]
 Kind = TypeVar("Kind")
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import real_array
 from .._calls.declared import Floats, Kind
 from .._calls.doors import checked_class
+from .._support.arrays import Array, Complex
 from .._support.checks import short_text
 from ..arm import Arm, without_warning
 from ..errors import ArgumentError, ModelError
@@ -19,9 +20,6 @@ from ..linear_models import StateSpace, linearize
 from ..parameters.tangent import SHORT_RULES, STEP
 from ._output_error import Problem, rms_of
 from ._records import Sensing, Sensor, alike, check_count
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 
 @checked_class

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.doors import checked_class
+from .._support.arrays import Array
 from .._support.interrupts import allowed
 from .._support.labelled import Labelled, Labels, Variable, named
 from .._support.printing import table
@@ -19,8 +20,6 @@ from ..errors import ArgumentError, ConvergenceError
 from ._covariance import Combinations, coloured
 from ._output_error import OutputError, Problem
 from ._search import MAX_MOVE, Fit, combinations_of, inside, moved_by_half_steps
-
-Array = NDArray[np.float64]
 
 # Residuals in scatters of their signal from which correlated ones are a failure.
 # Half of it blames models that lack some friction, twice passes other minima.

@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from .._support.interrupts import allowed
 from ..errors import NotFiniteError
 from ..simulation.run import Bar, progress_bar
 from ._covariance import MIN_EFFECT, Combinations
 from ._output_error import ROUGH, OutputError, Problem
 
-Array = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Array, Array]
 
 # Rounding in parts of the signals, which ends searches of exact data and bounds the

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 VARIABLE = "FLEXARM_DATA"
 

@@ -14,9 +14,10 @@ from scipy.optimize import least_squares
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ..arm import without_warning
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared, rms
+from ._report import Panel, Report, Row, compared, rms
 
 SET = DataSet(
     "dropbear",

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Array
 from ..arm import Arm
 from ..beams import flexible_link
 from ..bodies import CoulombFriction, DCMotor, Joint, RigidBody
@@ -23,7 +24,6 @@ from ._report import Panel, Report, Row, compared
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 DEGREE = np.pi / 180.0
 VOLTS, HUB, STRAIN = "motor_V", "potentiometer_V", "strain_V"

@@ -17,8 +17,9 @@ from scipy.optimize import least_squares
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared, rms
+from ._report import Panel, Report, Row, compared, rms
 
 Table = Mapping[str, Array]
 

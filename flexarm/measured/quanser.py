@@ -25,10 +25,11 @@ from scipy.linalg import eigh
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ..bodies.profile import named_basis
 from ..identification import Identification, Record, Sensor, identify
 from ._data import DataSet
-from ._report import Array, Kind, Panel, Report, Row, compared
+from ._report import Kind, Panel, Report, Row, compared
 
 Make = Callable[[Array], fa.Arm]
 # numbers of the steps, arm and gauges of both stages, arm whose hub 1 is free

@@ -23,8 +23,9 @@ import numpy as np
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ._data import DataSet
-from ._report import Array, Kind, Panel, Report, Row, compared, rms
+from ._report import Kind, Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
     from ..statics import EquilibriumPath

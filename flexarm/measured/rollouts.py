@@ -18,8 +18,9 @@ from scipy.interpolate import CubicSpline
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared
+from ._report import Panel, Report, Row, compared
 from ._report import rms as root_mean_square
 
 SET = DataSet(

@@ -30,9 +30,10 @@ import numpy as np
 
 import flexarm as fa
 
+from .._support.arrays import Array
 from ..identification import Postures, identify
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared
+from ._report import Panel, Report, Row, compared
 
 SET = DataSet(
     "tentacle",

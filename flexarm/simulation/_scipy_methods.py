@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.records import Options
+from .._support.arrays import Array
 from .run import Bar, Run, progress_bar
-
-Array = NDArray[np.float64]
 
 
 def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:

@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.records import Options
+from .._support.arrays import Array
 from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar
-
-Array = NDArray[np.float64]
 
 # Steps between two samples at most, some seconds.
 MAX_STEPS = 10**6

@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.records import reported
 from .._core import REPORT_COLUMNS
+from .._support.arrays import Array
 from .._support.warn import warn
 from ..errors import AccuracyWarning
 from .run import MAX_EIGENVALUES, Run
 from .stability import linearized
 from .vibration_errors import vibration_advice, vibration_errors
-
-Array = NDArray[np.float64]
 
 # Estimated error, of the size of the motion, without a warning: a vibration alone loses
 # 4 % of its energy at 0.05 (tests/simulation/test_accuracy.py).

@@ -19,11 +19,10 @@ from .._calls.records import (
     Rollout,
     reported,
 )
+from .._support.arrays import Array
 from .automatic_steps import finer_substeps
 from .run import Run, check_step, progress_bar
 from .stability import CONDITIONAL, instability
-
-Array = NDArray[np.float64]
 
 # Repetitions with finer steps at most: errors of steps near the stable one fall slower
 # than their order says.

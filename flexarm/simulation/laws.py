@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.declared import Called
+from .._support.arrays import Array
 
-Array = NDArray[np.float64]
 Function: TypeAlias = Callable[..., ArrayLike]
 
 

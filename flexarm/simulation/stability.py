@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike, Array
-
-Complex = NDArray[np.complex128]
-
 
 CONDITIONAL = ("rk4", "linear-acceleration")
 # Velocities up to which a table has the highest frequency: its time grows with their

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.records import reported
+from .._support.arrays import Array, Complex
 from .run import MAX_EIGENVALUES, Run
 from .stability import linearized, runge_kutta
-
-Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Error by R7 below which vibration has not lost 1 % of the motion: 1.5e-4 is the least
 # of 183 random arms that have, tests/simulation/test_vibration_errors.py.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import se3
 from .._calls.arguments import any_of, refuse_idle_forces
@@ -13,6 +13,7 @@ from .._calls.arm_like import AnyArm, Array, numbers_of
 from .._calls.declared import Floats, JacobianFrame, Positions
 from .._calls.doors import checked
 from .._calls.nodes import one_node
+from .._support.arrays import Mask
 from .._support.interrupts import uninterrupted
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
@@ -29,8 +30,6 @@ from .coordinates import (
 )
 from .given_loads import read_loads
 from .spectrum import ROUNDING, linear_system
-
-Mask = NDArray[np.bool_]
 
 
 @checked

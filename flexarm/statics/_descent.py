@@ -10,14 +10,11 @@ unstable equilibrium.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Array, Mask
 from ..dynamics.energies import potential_energy
 from ..kinematics.positions import integrate
 from ._newton import Problem
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Step in rad or m of a node at most.
 _MAX_STEP = 0.5

@@ -22,12 +22,13 @@ from .._calls.declared import Choice, Floats, Forces, JacobianFrame, Positions
 from .._calls.doors import checked, checked_class
 from .._calls.explain import leading
 from .._calls.units import coordinates_of_call
+from .._support.arrays import Mask
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.recorded import recorded
 from .._support.warn import warn
-from ..dynamics.stretch import may_stretch, warn_of_stretch
+from ..dynamics.stretch import is_crushed, may_stretch, warn_of_stretch
 from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
@@ -47,7 +48,6 @@ from .given_loads import Loads, read_loads
 from .spectrum import lowest_squares
 from .tendons import Tendon
 
-Mask = NDArray[np.bool_]
 Entry = TypeVar("Entry", bound=np.generic)
 
 # Entries of the tangents at a time, 32 MiB: more do not fit into memory beside others,
@@ -235,8 +235,8 @@ def equilibrium(
         of the deflection of its tip, or one that has it, not in `segments`, stretches
         by more than a third of a percent, which should change how it bends.
     DeflectionWarning
-        If a link bends to a slope of more than 0.5 in its own frame; above one,
-        ``success`` and ``stable`` are False.
+        If a link bends to a slope of more than 0.5 in its own frame; above one, or
+        shortened by more than its length, ``success`` and ``stable`` are False.
 
     See Also
     --------
@@ -314,7 +314,8 @@ def equilibrium(
         if stopped and not some:
             raise KeyboardInterrupt
         result = _result(arm, batch, stopped, *columns)
-        judge_stretch(arm, problem.loads, columns[0], np.reshape(result.success, -1))
+        judged = np.reshape(result.success, -1) | is_crushed(arm, columns[0])
+        judge_stretch(arm, problem.loads, columns[0], judged)
         return result
 
 
@@ -501,7 +502,7 @@ def _result(
     slopes, bent = judge_slopes(arm, positions, success.reshape(batch))
     # beyond the model there is no equilibrium
     slopes = np.reshape(slopes, -1)
-    lost = slopes > SLOPE_END
+    lost = (slopes > SLOPE_END) | is_crushed(arm, q)
     stable, least = stable & ~lost, np.where(lost, np.nan, least)
     success = success & ~lost
     message = _message(success.reshape(batch), stable.reshape(batch))

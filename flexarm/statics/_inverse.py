@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, JacobianFrame, Positions, Twists
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Mask
 from .._support.interrupts import uninterrupted
 from .._support.recorded import Recorded, recorded
 from ..errors import ArgumentError, ConvergenceError
@@ -18,8 +19,6 @@ from ..ik import InverseKinematics, inverse_kinematics
 from ._deflection import actuator_forces
 from ._equilibrium import Equilibrium, equilibrium
 from .coordinates import read_arm
-
-Mask = NDArray[np.bool_]
 
 
 @checked_class

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of, check_finite, real_array
 from .._calls.arm_like import AnyArm, Array
@@ -22,6 +22,7 @@ from .._calls.declared import (
 from .._calls.doors import checked, checked_class
 from .._calls.nodes import one_node
 from .._calls.units import coordinates_of
+from .._support.arrays import Mask
 from .._support.interrupts import uninterrupted
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.recorded import recorded
@@ -40,7 +41,6 @@ from .spectrum import (
     without_flutter,
 )
 
-Mask = NDArray[np.bool_]
 _JOINTS = "values by names of arm.position_names, such as {'link1': [0.0, 0.5]}"
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm, Array, StackLike
+from .._support.arrays import Mask
 from .._support.interrupts import allowed
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
@@ -26,7 +27,6 @@ from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .given_loads import Loads
 
 Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 
 # Step in rad or m of a node at most; longer ones may lack stiffness.

@@ -25,6 +25,7 @@ from .._calls.declared import (
     Posture,
 )
 from .._calls.doors import checked, checked_class
+from .._support.arrays import Mask
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
 from .._support.recorded import Recorded, recorded
@@ -38,8 +39,6 @@ from .closed import open_by
 from .coordinates import freedom, read_arm
 from .given_loads import Loads, read_loads
 from .spectrum import lowest_squares
-
-Mask = NDArray[np.bool_]
 
 # First step, and the shortest one, as parts of the range of factors or of 1 rad or m.
 _FIRST_STEP, _MIN_STEP = 0.02, 1e-7

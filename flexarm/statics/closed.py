@@ -10,15 +10,13 @@ null space of A, with the tangent of :math:`f - A^T \lambda` at constant
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, Array
+from .._support.arrays import Mask
 from ..constraints import constraint_violation
 from ..errors import ArgumentError
 from ..model.loops import Coupling
-
-Mask = NDArray[np.bool_]
 
 # Step of differences of rows: the margin of a line beyond its ends (sliding.h) is twice
 # as long for a line of a metre; rounding is 1e-9 of a row.

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import any_of, check_finite, real_array
 from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.explain import leading
+from .._support.arrays import Mask
 from .._support.checks import short_text
 from ..constraints import constraint_jacobian
 from ..errors import ArgumentError, ModelError
 from ..model.loops import Coupling
 from .closed import is_closed, null_space, rows_at
 
-Mask = NDArray[np.bool_]
 Vectors = TypeVar("Vectors", Array, NDArray[np.complex128])
 
 

@@ -22,6 +22,7 @@ from .._calls.arm_like import AnyArm, Array, StackLike
 from .._calls.explain import leading
 from .._calls.groups import by_arm
 from .._calls.nodes import node_numbers
+from .._support.arrays import Mask
 from .._support.options import check_choice
 from ..derivatives import jacobian_derivatives
 from ..errors import ArgumentError
@@ -34,8 +35,6 @@ from ..kinematics.nodes import (
 )
 from ..se3 import bracket, so3_hat
 from .tendons import Pull, Tendon, read_pull
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

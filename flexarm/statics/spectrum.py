@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm, Array
 from .._calls.explain import massless
+from .._support.arrays import Complex, Mask
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
 from ..dynamics.mass import mass_matrix
@@ -16,9 +17,7 @@ from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .coordinates import Freedom
 from .given_loads import Loads
 
-Complex = NDArray[np.complex128]
 Numbers = NDArray[np.inexact]
-Mask = NDArray[np.bool_]
 
 # Rounding of an eigenvalue, relative to the largest one.
 ROUNDING = 64.0 * np.finfo(float).eps

@@ -194,7 +194,8 @@ def test_a_link_that_is_pushed_to_nothing() -> None:
     for push, found in ((-90.0, False), (-150.0, True)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fa.equilibrium(arm, arm.neutral, wrench=[0, 0, 0, push, 0, 0])
+            rest = fa.equilibrium(arm, arm.neutral, wrench=[0, 0, 0, push, 0, 0])
+        assert rest.success == (not found)
         texts = [str(x.message) for x in caught]
         assert any("'rod' is shortened by more than" in x for x in texts) == found
 
