@@ -145,7 +145,7 @@ def test_a_room_that_grows_is_named() -> None:
 
 # what `flexarm.__all__` and the modules among them name, by room; `reference` is for
 # the course and the tests, and only its modules count
-MAX_NAMES = 300  # of all rooms but the reference
+MAX_NAMES = 299  # of all rooms but the reference
 MAX_NAMES_OF_FLEXARM = 120
 NAMES: dict[str, str] = {
     "fa": """
