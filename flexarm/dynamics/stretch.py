@@ -24,6 +24,7 @@ from .._calls.links import link_name, link_ranges
 from .._support.arrays import Mask
 from .._support.printing import percent
 from .._support.warn import warn
+from ..bodies.body import Body
 from ..bodies.left_out import left_out
 from ..bodies.unreduced import UnreducedLink
 from ..errors import AccuracyWarning
@@ -93,13 +94,15 @@ def stretch_of_links(
 
 def _stretching(arm: ArmLike) -> list[int]:
     """Bodies that stretch and bend."""
-    return [
-        k
-        for k, body in enumerate(arm.bodies)
-        if body.beam is not None
-        and body.beam.strain[:, 0].any()
-        and body.beam.strain[:, 2:].any()
-    ]
+    return [k for k, body in enumerate(arm.bodies) if _stretches(body)]
+
+
+def _stretches(body: Body) -> bool:
+    """Whether a body stretches and bends, looked at once."""
+    if "stretches" not in body._kept:
+        S = np.zeros((0, 4, 0)) if body.beam is None else body.beam.strain
+        body._kept["stretches"] = S[:, 0].any() and S[:, 2:].any()
+    return bool(body._kept["stretches"])
 
 
 def _strain(arm: ArmLike, k: int, q: Array) -> Array:

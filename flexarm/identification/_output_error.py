@@ -38,7 +38,7 @@ from ..simulation.run import RUNAWAY_RATE
 from ..simulation.stability import CONDITIONAL, stable_step
 from ..statics import equilibrium
 from ._covariance import MIN_EFFECT
-from ._records import Record, Sensing, check_record, made, refuse_uneven
+from ._records import Record, Sensing, check_record, made, refuse_uneven, rms_of
 
 # Part of the longest stable step, within which fast modes keep their vibration.  With
 # half of it searches take longer for the same estimates, with twice motions diverge.
@@ -90,12 +90,6 @@ class Problem(ABC):
     def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
         """The same to about 1e-6, from the predictions at x, where that is cheaper."""
         return self.derivatives(x, size)
-
-
-def rms_of(x: Array) -> Array:
-    """(m,) root mean squares of columns, zero where nothing is measured."""
-    count = np.maximum(np.isfinite(x).sum(axis=0), 1)
-    return np.asarray(np.sqrt(np.nansum(x**2, axis=0) / count))
 
 
 def _diverged(run: Trajectory) -> bool:

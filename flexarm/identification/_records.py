@@ -197,6 +197,12 @@ def read_records(given: object) -> tuple[Record, ...]:
     return found
 
 
+def rms_of(x: Array) -> Array:
+    """(m,) root mean squares of columns, zero where nothing is measured."""
+    count = np.maximum(np.isfinite(x).sum(axis=0), 1)
+    return np.asarray(np.sqrt(np.nansum(x**2, axis=0) / count))
+
+
 def check_count(what: str, count: int, kind: str, names: Sequence[str]) -> None:
     """Refuse another number of signals or inputs than there are names."""
     if count != len(names):

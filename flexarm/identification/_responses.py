@@ -18,8 +18,8 @@ from ..arm import Arm, without_warning
 from ..errors import ArgumentError, ModelError
 from ..linear_models import StateSpace, linearize
 from ..parameters.tangent import SHORT_RULES, STEP
-from ._output_error import Problem, rms_of
-from ._records import Sensing, Sensor, alike, check_count
+from ._output_error import Problem
+from ._records import Sensing, Sensor, alike, check_count, rms_of
 
 
 @checked_class
